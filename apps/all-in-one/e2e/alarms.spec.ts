@@ -26,7 +26,7 @@ const times = {
   silence: {
     ...alarmTimes.silence,
     intervalMs: 1_500,
-    // 8 intervals cover 12 s. A slow start on a busy machine soon drops out of them.
+    // 8 intervals cover 12 s. After this time, a slow start on a busy machine is no longer part of the history.
     intervals: 8,
     minIntervals: 5,
     minSilenceMs: 2_000,
@@ -83,8 +83,8 @@ describe('alarms', () => {
     (await stack.request<{ alarms: AlarmRecord[] }>('GET', '/api/v1/platform/status')).json.alarms;
 
   /**
-   * Waits until the connector has 14 s of events that arrived at a steady rate. After a short or uneven history, no alarm is raised. An
-   * uneven history needs a longer silence, so a stalling machine only delays the alarm.
+   * Waits until the connector has at least 13 s of events, and the events of the last 14 s arrived at a steady rate. After a short history,
+   * no alarm is raised. After an uneven history, the alarm needs a longer silence.
    */
   const untilSteady = (): Promise<void> =>
     eventually(async () => {

@@ -15,7 +15,7 @@ import { LiveSocket } from './live-clients.js';
 import { owner } from './credentials.js';
 import { startLimitMs } from './stack.js';
 
-// Test limit. Creating the database cluster and restoring take seconds, and an erasure waits 27 s for other processes. On a busy machine,
+// Test limit. Creating the database cluster and restoring take seconds, and an erasure waits 26 s for other processes. On a busy machine,
 // each of up to eight commands takes 30 s to start.
 const limitMs = 600_000;
 const settled = { timeoutMs: 180_000 };

@@ -114,8 +114,8 @@ describe('events over a conduit', () => {
       const [connector] = stack.connectors;
       await connector!.kill('SIGKILL');
       await connector!.start();
-      // The status can show the shards as enabled until the gaps are recorded. If a busy machine loses another socket, its shard has a
-      // second gap.
+      // The status can show the shards as enabled until the gaps are recorded. If a busy machine loses another socket, the shard of
+      // that socket has a second gap.
       await eventually(async () => {
         const { delivery_gaps } = await status();
         expect(new Set(delivery_gaps.map(({ source }) => source))).toEqual(new Set(['shard 0', 'shard 1']));

@@ -1,6 +1,6 @@
 export const owner = { username: 'owner', password: 'the password of the owner' };
 
-/** The simulator and the connector sign with the first secret. The gateway accepts both. */
+/** Messages are signed with the first secret. The gateway accepts signatures with either secret. */
 export const webhookSecrets = ['the first webhook secret', 'the second webhook secret'] as const;
 
 export const secretKey = 'the secret key of the end-to-end tests';

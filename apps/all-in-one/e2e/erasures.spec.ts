@@ -22,7 +22,8 @@ interface Erasure {
 
 const path = '/api/v1/erasures';
 const unknownId = '01999999-9999-7999-8999-999999999999';
-// Test limit. An erasure waits 27 s in total for other processes, and 20 s for the lease of a killed process.
+// Test limit. An erasure waits 26 s in total for other processes. After the process that runs the erasure is killed, the lease of this
+// process lasts up to 20 s longer.
 const limitMs = 200_000;
 
 describe('erasures', () => {

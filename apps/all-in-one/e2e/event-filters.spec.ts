@@ -61,8 +61,8 @@ describe('event filters', () => {
   const settled = { timeoutMs: 60_000 };
 
   /**
-   * Waits until the events are on the stream and every gateway has read them. A gateway sends `ready` when the client has all events in its
-   * memory, even if the stream has more.
+   * Waits until the events are on the stream and every gateway has read them. A gateway sends `ready` when the client has all events in the
+   * gateway's memory, even if the stream has more.
    */
   const untilOnStream = async (count: number): Promise<void> => {
     await eventually(async () => expect(await stack.readStream()).toHaveLength(count), settled);

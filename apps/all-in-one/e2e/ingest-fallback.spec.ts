@@ -66,7 +66,8 @@ describe('platform messages while they cannot be stored', () => {
   };
 
   /**
-   * Sends messages in parallel, half of them to each gateway. Each gateway can use one message as a probe; the others must not wait for it.
+   * Sends messages in parallel, half of them to each gateway. Each gateway can use one message as a probe; the other messages must not
+   * wait for the probe.
    */
   const notifyMany = (count: number): Promise<{ messageId: string; status: number; ms: number }[]> =>
     Promise.all(

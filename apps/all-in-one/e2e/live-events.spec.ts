@@ -40,7 +40,7 @@ describe('live events', () => {
     await eventually(async () =>
       expect(await stack.metric('gateways', 'live_connections')).toBe(paths.length),
     );
-    // Plain clients get no `ready`. Connect clients with positions after them, and wait for those.
+    // Plain clients get no `ready`. Connect clients with positions after the plain clients, and wait for the clients with positions.
     await connect();
     await connect({}, stack.urls[1]);
     const data = '{"b":1.10,"a":12345678901234567890,"c":"\\u00e9"}';

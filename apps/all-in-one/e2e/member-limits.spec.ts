@@ -11,7 +11,7 @@ import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const mebibyte = 1024 ** 2;
 const perUser = 50;
-// Exceeds the ring buffer.
+// More events than a ring buffer holds (20,000).
 const events = 24_000;
 const patiently = { timeoutMs: 60_000 };
 
@@ -247,7 +247,7 @@ describe('limits of a member', () => {
       );
       await untilReady(sockets);
 
-      // Each gateway can start two catch-ups before it learns about the other gateway's.
+      // Each gateway can start two catch-ups before it learns about the catch-ups of the other gateway.
       expect(running).toBeLessThanOrEqual(4);
       expect(
         await stack.metric('gateways', 'live_history_pages_total', { source: 'stream' }),

@@ -53,7 +53,7 @@ describe('the rotation of NATS passwords', () => {
       const both = (user: 'gateway' | 'events'): string =>
         `${withPassword(urls[user], next[user])},${urls[user]}`;
 
-      // Step 1: give every instance both passwords.
+      // Step 1: give every instance the old and the new password.
       const replaced: TestService[] = [stack.gateway, stack.eventsService];
       await stack.startEvents({ NATS_URL: both('events') });
       const gateway = await stack.startGateway({ NATS_URL: both('gateway') });

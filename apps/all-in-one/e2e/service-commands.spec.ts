@@ -136,7 +136,7 @@ describe('the command reset-owner', () => {
       }).runToEnd();
       expect(code).toBe(1);
       expect(output).toContain(
-        'gateway reset-owner failed: the command shows a password, so run it on a terminal',
+        'gateway reset-owner failed: the command shows a password, which must not end up in a log. Run the command in a terminal',
       );
     },
     startLimitMs,

@@ -34,7 +34,7 @@ describe('change of the transport', () => {
     await stack.stop();
   });
 
-  /** Connects a new channel. Over plain sockets, subscriptions to its events need its user's token. */
+  /** Connects a new channel. Over plain sockets, subscriptions to a channel's events need the token of the channel's user. */
   const connect = async (): Promise<SimulatedUser> => {
     const user = await platform.addUser();
     const { json } = await eventually(async () => {

@@ -181,7 +181,7 @@ describe('events over plain sockets', () => {
         return stack.connectors[connected.indexOf(1)]!;
       }, settled);
       await holder.kill('SIGKILL');
-      // Send all at once: the other connector takes over within 10 s.
+      // Send all cheers at once, before the other connector takes over (within 10 s).
       const missed = (await Promise.all([cheer(1), cheer(1), cheer(1)])).flat();
 
       await eventually(async () => expect(await gaps()).toHaveLength(before.length + 1), settled);

@@ -63,7 +63,7 @@ function describeOwner(
   return ['  Created the first owner.', ...credentials.lines.map((line) => `  ${line}`)];
 }
 
-/** Returns the variables that a command needs in front to use this installation's data folder. */
+/** Returns the variable assignments that must precede a command so that the command uses this installation's data folder. */
 function dataVariables({ DATA_DIR, PLATFORM }: AllInOneConfig, shell: Shell): string {
   const directory = DATA_DIR === '.data' ? '' : shell.prefix('DATA_DIR', DATA_DIR);
   return directory + (PLATFORM === 'simulator' ? '' : shell.prefix('PLATFORM', PLATFORM));

@@ -1,6 +1,6 @@
 import { findFreePort } from '@stream-events/embedded';
 
-/** Returns the wanted port, or, with a notice, a free port when the wanted one is in use. */
+/** Returns the wanted port. If that port is in use, prints a notice and returns a free port. */
 export async function choosePort(
   wanted: number,
   purpose: string,

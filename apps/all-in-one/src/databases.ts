@@ -35,7 +35,7 @@ export async function prepareEmbeddedDatabase(superuserUrl: string, directory: s
 
 /**
  * Returns the configured URLs for the operator's own database, or creates a role per service. If the role of DATABASE_URL cannot create
- * roles, all services share it.
+ * roles, all services share that role.
  */
 export async function prepareOwnDatabase(
   config: AllInOneConfig,
@@ -47,7 +47,7 @@ export async function prepareOwnDatabase(
   const outcome = await tryToCreateRoles(DATABASE_URL);
   if (typeof outcome !== 'string') return outcome;
   say(
-    `PostgreSQL: WARNING: all services use the role of DATABASE_URL, so each service can read all tables: ${outcome}. ` +
+    `PostgreSQL: WARNING: all services use the role of DATABASE_URL, because ${outcome}. Each service can therefore read all tables. ` +
       'To separate the services, see "Database roles" in docs/security.md',
   );
   return { urlFor: () => DATABASE_URL, finishMigrations: () => Promise.resolve() };

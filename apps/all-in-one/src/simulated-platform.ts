@@ -51,7 +51,7 @@ export async function startSimulator(
   return { url, controlSecret };
 }
 
-/** Returns the variables with the addresses of the simulator and the gateway, if both run on this machine. */
+/** Returns the variables with the addresses of a simulator and a gateway that run on the same machine. */
 export function simulatorAddresses(simulatorUrl: string, gatewayUrl: string): NodeJS.ProcessEnv {
   return { ...toPlatformEnvironment(simulatorUrls(simulatorUrl)), PUBLIC_URL: gatewayUrl };
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 const gibibyte = 1024 ** 3;
 
 /**
- * Chooses stream sizes: 8 GiB for EVENTS and 2 GiB for INGEST. With less than 20 GiB of free disk space, both streams share half of it.
- * Each gets at least 1 GiB, because NATS reserves the space. Space that the streams already use counts as free. Otherwise a restart could
- * shrink EVENTS, and NATS would delete the oldest events.
+ * Chooses stream sizes: 8 GiB for EVENTS and 2 GiB for INGEST. With less than 20 GiB of free disk space, the streams together get half of
+ * the free space, because NATS reserves space: 1 GiB for INGEST, and the rest, but at least 1 GiB, for EVENTS. Space that the streams
+ * already use counts as free. Otherwise a restart could shrink EVENTS, and NATS would delete the oldest events.
  *
  * @param directory the data folder of the installation
  */

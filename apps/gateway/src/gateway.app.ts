@@ -132,7 +132,8 @@ async function start(shell: Shell<GatewayConfig>) {
         // Close live connections before the server. Clients keep them open indefinitely, so the server would wait for them forever.
         () => live.stop(),
         () => webSockets.stop(),
-        // Report the closed connections at once: their clients reconnect immediately, and other gateways must not count them twice.
+        // Report the closed connections at once: their clients reconnect immediately, and other gateways must not count these clients
+        // twice.
         () => usage.close(),
         () => named.close(),
         // Abort exports instead of waiting many minutes for them. Clients continue at another gateway.
@@ -156,7 +157,10 @@ async function start(shell: Shell<GatewayConfig>) {
  * up in a log.
  */
 async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig): Promise<string> {
-  if (!process.stdout.isTTY) throw new Error('the command shows a password, so run it on a terminal');
+  if (!process.stdout.isTTY)
+    throw new Error(
+      'the command shows a password, which must not end up in a log. Run the command in a terminal',
+    );
   const { username, password, token } = await resetOwner(DATABASE_URL, SECRET_KEY);
   return [
     'New credentials of the owner (they are shown only once):',
@@ -167,7 +171,7 @@ async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig)
 }
 
 /**
- * Gives an owner access again after a lost password, and returns the new credentials. `npm run owner:reset` calls it on the server.
+ * Restores an owner's access after a lost password, and returns the new credentials. `npm run owner:reset` calls it on the server.
  *
  * @throws Error if `secretKeys` are not the gateways' keys: a token encrypted with another key would keep the gateways from starting
  */

@@ -23,7 +23,7 @@ const patientLimitMs = 10_000;
 // A stopped NATS server does not respond, so retry soon.
 const retryLimitMs = 2_000;
 
-/** A gateway's stream client. A test can make NATS appear unavailable to it without stopping the server. */
+/** A gateway's stream client. A test can make NATS appear unavailable to this client without stopping the server. */
 class HoldableStream extends EventsStreamClient {
   isHeld = false;
 
@@ -159,7 +159,7 @@ export class EventsBroker {
     };
   }
 
-  /** Holds back or releases the traffic of all gateways. While it is held, NATS appears unavailable to them. */
+  /** Makes NATS appear unavailable to all gateways, or available again. */
   hold(isHeld: boolean): void {
     for (const stream of this.streams) stream.isHeld = isHeld;
   }

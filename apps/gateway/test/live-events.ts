@@ -66,7 +66,7 @@ export class MadeFeed {
     return this.add(makeEvent(this.ringBuffer!.epoch, this.nextSequence, padding));
   }
 
-  /** Publishes text that the events service would never publish, like a foreign publisher. */
+  /** Publishes text that only a foreign publisher could publish, never the events service. */
   publishText(text: string): void {
     const { id, epoch, sequence } = makeEvent(this.ringBuffer!.epoch, this.nextSequence);
     this.add(new LiveEvent(id, Buffer.from(text), epoch, sequence));

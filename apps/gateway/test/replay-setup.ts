@@ -31,7 +31,7 @@ export interface Replayed {
   connectionName: string | undefined;
 }
 
-/** The replay services of one gateway, and the events that it received for delivery. */
+/** The replay services of one gateway, and the events that the gateway received for delivery. */
 export interface ReplayGateway {
   dataSource: DataSource;
   client: RequestClient;
@@ -150,7 +150,7 @@ export function eventsFrom(
 
 /** Stores events in batches, as the gateway does. */
 export async function store(client: RequestClient, events: readonly NewEvent[]): Promise<void> {
-  // A request to the events service holds at most 512 KiB of events.
+  // A request to the events service holds at most 1,000 KiB of events (`maxBatchBytes`).
   let batch: NewEvent[] = [];
   let bytes = 0;
   for (const event of [...events, undefined]) {
@@ -165,7 +165,7 @@ export async function store(client: RequestClient, events: readonly NewEvent[]):
   }
 }
 
-/** Orders a replay of all events from `since` up to, but not including, `until`. */
+/** Returns the order for a replay of all events from `since` up to, but not including, `until`. */
 export function orderOf(since: number, until: number, overrides: Partial<ReplayOrder> = {}): ReplayOrder {
   return {
     filters: {},

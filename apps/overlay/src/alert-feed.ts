@@ -14,9 +14,9 @@ export interface FeedParts {
   onState: (state: string) => void;
 }
 
-/** Older alerts are skipped, so that the first start of the day does not show last night's alerts. */
+/** The feed skips events older than this, so that the first start of the day does not show last night's alerts. */
 const maxAgeMs = 600_000;
-// While events are skipped, the position is saved at this interval. After a reload, the source reads the events since the last save again.
+// While no alert waits, the position is saved at this interval. After a reload, the source reads the events since the last save again.
 const saveMs = 5_000;
 const clockLimitMs = 10_000;
 const retryMs = 2_000;
@@ -36,19 +36,22 @@ const maxClockStepMs = 60_000;
  * The saved position is that of the last alert shown. After a reload, the page receives the waiting alerts again, but none that was already
  * shown. While no alert waits, the feed saves the connection's position.
  *
- * When the queue is full, the feed drops events. It reads them again from their position when the queue has room. Until then, the connection
- * stays open, because it also carries the controls.
+ * When the queue is full, the feed drops events. When the queue has room again, the feed reads the dropped events again. Until then, the
+ * connection stays open, because it also carries the controls.
  */
 export class AlertFeed {
   private events: LiveEvents | undefined;
   /** Every event up to this position is in the queue or no longer needs to be shown. */
   private reached: string | undefined;
   private isBehind = false;
-  /** An event is held while the service's clock is read again. */
+  /** Whether an event is held until the service's clock has been read again. */
   private isEventHeld = false;
-  /** How far the service's clock is ahead of this computer's clock. */
+  /** Time of the service's clock minus time of this computer's clock. */
   private clockOffsetMs = 0;
-  /** This computer's clock minus the time since the page loaded, when the service's clock was last read. */
+  /**
+   * `Date.now() - performance.now()` at the last reading of the service's clock. The difference changes noticeably only if
+   * this computer's clock jumps.
+   */
   private clockStartMs = 0;
 
   constructor(private readonly parts: FeedParts) {

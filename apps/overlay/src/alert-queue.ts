@@ -11,7 +11,7 @@ export interface Alert {
   position?: string | undefined;
 }
 
-/** Maximum number of waiting alerts: enough for more than an hour. An alert needs about 1 kB of memory. */
+/** Maximum number of waiting alerts: enough for more than an hour at 8 s per alert. An alert needs about 1 kB of memory. */
 const maxWaiting = 500;
 // Number of remembered event ids. The service repeats an event only after a fault and soon after its first delivery.
 const maxKnown = 1_000;
@@ -53,7 +53,7 @@ export class AlertQueue {
     this.wake();
   }
 
-  /** Removes the next alert. Waits while the queue is empty or paused. */
+  /** Removes and returns the next alert. Waits while the queue is empty or paused. */
   async take(): Promise<Alert> {
     for (;;) {
       const alert = this.isPaused ? undefined : this.waiting.shift();

@@ -1,6 +1,6 @@
 import type { Alert } from './alert-queue.js';
 
-// An alert disappears after this time even if its exit animation takes longer or has stopped. Most styles' animations are shorter.
+// Maximum duration of the exit animation. When this time is over, the alert disappears even if the animation takes longer or has stopped.
 const maxExitMs = 2_000;
 
 export class AlertView {

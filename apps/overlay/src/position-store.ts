@@ -22,7 +22,7 @@ export class PositionStore {
     try {
       this.storage.setItem(this.key, position);
     } catch {
-      // The disk is full. Alerts continue, and the next position is another attempt.
+      // The disk is full. Alerts continue, and the next call tries again.
     }
   }
 }

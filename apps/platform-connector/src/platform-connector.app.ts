@@ -204,7 +204,10 @@ function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   };
 }
 
-/** Re-encrypts every stored secret with the first key, and returns their number. Call this only while no service is running. */
+/**
+ * Re-encrypts every stored secret with the first of `secretKeys`, and returns the number of secrets. Call this only while no service is
+ * running.
+ */
 export async function reencryptPlatformConnector(
   databaseUrl: string,
   secretKeys: string[],

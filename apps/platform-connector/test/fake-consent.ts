@@ -115,7 +115,7 @@ export class FakeConsent {
     return [200, this.issueTokens()];
   }
 
-  /** Exchanges a code. It works once, and only with the address with which the page was opened. */
+  /** Exchanges a code. A code works once, and only with the address with which the page was opened. */
   private exchange(form: URLSearchParams): [number, object] {
     if (!this.acceptsSecret) return rejected('invalid client secret', 403);
     const code = form.get('code') ?? '';

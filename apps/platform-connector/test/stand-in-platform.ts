@@ -33,7 +33,7 @@ export class StandInPlatform implements OutboundPlatform {
   /** The time of the last creation, by a monotonic clock. */
   lastCreationAt = 0;
   isAway = false;
-  /** The status of a new subscription, and its status from the next listing on. */
+  /** The status of a new subscription (`newStatus`). If that status is pending, the next listing changes it to `verifiedStatus`. */
   newStatus = 'enabled';
   verifiedStatus = 'enabled';
   /** Streamers for which every call fails. */

@@ -13,7 +13,7 @@ import { createLogger, NestLogger } from '@stream-events/service';
 export class MonitoredList {
   ids: string[] = [];
   pageSize = 1_000;
-  /** All requests from this page on fail. */
+  /** Requests for this page and for all later pages fail. */
   failsFromPage = Infinity;
 
   page({ after }: ListStreamersRequest): ListMonitoredReply {

@@ -38,7 +38,7 @@ export class SimulatorSetup {
     readonly receiver: WebhookReceiver,
   ) {}
 
-  /** Starts both servers and gets an access token. */
+  /** Starts the simulator and the receiver, and gets an access token. */
   static async start(environment: Record<string, string> = {}): Promise<SimulatorSetup> {
     const receiver = await WebhookReceiver.start(secret);
     const config = loadConfig(platformSimulator.variables, {

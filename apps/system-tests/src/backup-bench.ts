@@ -44,7 +44,7 @@ const smallShare = 0.1;
 const maxGrowth = 1.5;
 const directoryOfArchives = '/var/tmp';
 
-/** A store that was backed up and restored to a second store, and the comparison of both. */
+/** A store that was backed up and restored to a second store, and the comparison of the two stores. */
 interface Drill {
   events: number;
   rows: number;

@@ -22,14 +22,14 @@ const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', defau
 const kills = flags.quick ? 3 : 20;
 const perSecond = 200;
 const channels = 16;
-// How long a supervisor needs to notice that a process has exited.
+// Time that a supervisor needs to notice that a process has exited.
 const supervisorMs = 500;
 
 interface Kills {
   killedAt: number[];
-  /** Per kill: how long until the service noticed the loss of a shard. */
+  /** Per kill: time until the service noticed the loss of a shard. */
   noticedMs: number[];
-  /** Per kill: how long until all shards were enabled again. */
+  /** Per kill: time until all shards were enabled again. */
   enabledMs: number[];
 }
 

@@ -72,7 +72,7 @@ async function measureAll(bed: BenchBed): Promise<Omit<LiveBenchmarkResults, 'co
   return { maximum, oneByOne, half, steady: rounds && { eventsPerSecond, rounds } };
 }
 
-/** Starts new servers, because the earlier parts have changed the memory of the others. */
+/** Starts new servers, because the earlier parts have changed the memory use of the running ones. */
 async function measureMany(): Promise<LiveBenchmarkResults['many']> {
   if (!has('many')) return undefined;
   const rounds = await onBed(many, (bed) =>

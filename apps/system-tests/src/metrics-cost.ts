@@ -31,7 +31,7 @@ for (const subject of subjects) {
   http.note(`/${subject}`, 200, performance.now());
 }
 
-/** Makes one batch's metric calls: per event at the gateway, then per batch at both services. */
+/** Makes one batch's metric calls: per event at the gateway, then per batch at the gateway and at the events service. */
 function countBatch(events: readonly { id: string }[], outcomes: readonly StoreOutcome[]): void {
   const startedAt = performance.now();
   for (const _ of events) {

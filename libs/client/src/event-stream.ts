@@ -8,7 +8,7 @@ export interface StreamRequest {
   fetch: typeof fetch;
   url: string;
   headers: Readonly<Record<string, string>>;
-  /** After this much silence, a connection counts as dead. */
+  /** Milliseconds without data after which the client treats the connection as dead. */
   silenceMs: number;
 }
 

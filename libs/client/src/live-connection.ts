@@ -27,12 +27,12 @@ export interface LiveMessage {
 export class Loss {
   constructor(
     readonly cause: unknown,
-    /** How long the service asks the client to wait. */
+    /** Wait that the service asked for, in milliseconds. */
     readonly retryAfterMs?: number,
   ) {}
 }
 
-/** Parses a message's data. If it is not a JSON object, the connection is broken. */
+/** Parses a message's data. Returns a Loss if the data is not a JSON object, because the connection is then broken. */
 export function parseObject(data: string): Record<string, unknown> | Loss {
   try {
     const content: unknown = JSON.parse(data);

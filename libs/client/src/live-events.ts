@@ -60,9 +60,10 @@ const finalCloseCodes: readonly number[] = [
  * state      │ on                                                 │ next state
  * ───────────┼────────────────────────────────────────────────────┼───────────
  * connecting │ stream begins                                      │ open
- *            │ 4xx except 408, 425, 429, with a problem document  │ ended (error)
- *            │ not an event stream, at the first connection       │ ended (error)
- *            │ other response, no response, timeout               │ waiting
+ *            │ response with 408, 425, 429, or 5xx                │ waiting
+ *            │ other response with a problem document             │ ended (error)
+ *            │ other response, at the first connection            │ ended (error)
+ *            │ other response later, no response, timeout         │ waiting
  * open       │ connection lost, silent too long, other close code │ waiting
  *            │ close code 4401, and the token was sent too late   │ waiting
  *            │ close code 4400, 4401, 4403, or a protocol error   │ ended (error)
@@ -164,7 +165,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
       return await connection.open(this.last);
     } catch (error) {
       // The service rejects with a problem document. Any other response comes from a proxy, for example while the service restarts. On the
-      // first connection, it rather means that the URL is wrong.
+      // first connection, such a response rather means that the URL is wrong.
       if (this.hasConnected && error instanceof LiveError && !error.problem) return new Loss(error);
       throw error;
     }

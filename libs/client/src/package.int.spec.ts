@@ -11,8 +11,8 @@ const library = resolve('libs/client');
 const runFile = promisify(execFile);
 const dependencies = ['openapi-fetch', 'openapi-typescript-helpers'];
 
-// On a slow, busy machine, starting a process takes up to 30 s, and compiling takes more than a minute. Keep this below the tests'
-// timeouts.
+// On a slow, busy machine, starting a process takes up to 30 s, and compiling takes more than a minute. Keep this timeout below those
+// of the tests.
 const untilOutput = { timeoutMs: 100_000 };
 
 const exampleProgram = `

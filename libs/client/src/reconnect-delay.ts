@@ -3,7 +3,7 @@ const minDelayMs = 250;
 /** Maximum wait before reconnecting. */
 export const maxDelayMs = 10_000;
 
-// Maximum wait for `Retry-After`. A longer one most likely comes from a proxy in front of the service, and an attempt every 5 minutes does
+// Maximum wait for `Retry-After`. A longer wait most likely comes from a proxy in front of the service, and an attempt every 5 minutes does
 // no harm.
 const maxRetryAfterMs = 300_000;
 

@@ -16,7 +16,7 @@ export interface WebSocketRequest {
   WebSocket: new (url: string) => WebSocketLike;
   url: string;
   token: string;
-  /** After this much silence, a connection counts as dead. */
+  /** Milliseconds without data after which the client treats the connection as dead. */
   silenceMs: number;
 }
 

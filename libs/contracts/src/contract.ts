@@ -14,7 +14,10 @@ export interface RawFormat<Message extends object> {
   parse(bytes: Uint8Array): Message;
 }
 
-/** Declares a request that one service handles for others over NATS. Both sides derive their types, validation, and errors from it. */
+/**
+ * Declares a request that one service handles for others over NATS. The handler and the callers derive types, validation, and errors from
+ * the contract.
+ */
 export interface Contract<Request extends object, Reply extends object> {
   /** NATS subject: `request.<service>.<verb>`. The prefix separates requests from events. */
   readonly subject: string;
@@ -22,7 +25,7 @@ export interface Contract<Request extends object, Reply extends object> {
   readonly reply: MessageClass<Reply>;
   /** Errors that the handler can return besides `unavailable` and `internal`. */
   readonly errors: readonly ErrorCode[];
-  /** How long a caller waits for the reply before it treats the service as unavailable. */
+  /** Maximum time to wait for the reply. After this time, the caller treats the service as unavailable. */
   readonly timeoutMs: number;
   /**
    * Replaces class-validator on a hot path. Returns the typed message or throws `invalid`. A test proves that it is equivalent to the

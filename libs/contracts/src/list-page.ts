@@ -73,7 +73,7 @@ export interface ReadPage {
   continueAfter: string | null;
 }
 
-/** Returns the positions before and after the page at `position`. Without `position`, that is the newest page. */
+/** Returns the positions before and after the page at `position`. Without `position`, the page is the newest page. */
 export function findNeighbours(position: ListPosition | undefined, page: ReadPage): PageReply {
   const { firstId, continueAfter } = page;
   const direction = position?.direction ?? 'older';

@@ -47,7 +47,7 @@ export interface NatsUser {
   subscribe: readonly string[];
   /** Whether the user can reply to the requests that it receives, on the inbox named in each request. */
   servesRequests: boolean;
-  /** This user shares the password of the named user. Undefined: it has its own. */
+  /** Name of the user whose password this user shares. Undefined if this user has its own password. */
   passwordOf?: string;
 }
 
@@ -163,10 +163,10 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
  *
  * `subscriber` can list streams but not consumers. Its permissions deny each durable consumer of our services by name. The gateways'
  * consumers have random names, which permissions cannot deny: a wildcard cannot match a part of a subject token. With a list of consumers,
- * a subscriber would learn these names, and could then pull a gateway's events or replace its consumer.
+ * a subscriber would learn these names, and could then pull a gateway's events or replace the gateway's consumer.
  *
- * The consumer gate rejects push consumers. On nats-server 2.9, a push consumer could deliver to the pull subject of a durable consumer,
- * whose events would then reach no one.
+ * The consumer gate rejects push consumers. On nats-server 2.9, a push consumer could deliver to the pull subject of a durable consumer.
+ * The events of the durable consumer would then reach no one.
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {

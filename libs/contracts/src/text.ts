@@ -22,7 +22,7 @@ export function isTextWithin(value: unknown, min: number, max: number): value is
   return length >= min && length <= max;
 }
 
-/** Validates text of `min` to `max` characters without NUL characters and unpaired surrogates. */
+/** Validates text of `min` to `max` characters without NUL characters or unpaired surrogates. */
 export function IsText(min: number, max: number, options?: ValidationOptions): PropertyDecorator {
   return ValidateBy(
     {

@@ -83,7 +83,7 @@ describe(KeyRotation.name, () => {
 
     await eventually(async () => expect(await countUnder(fresh)).toBe(450));
     const end =
-      'All 450 encrypted values of shop are encrypted under the first key of SECRET_KEY; older keys can be removed';
+      'the first key of SECRET_KEY now encrypts all 450 values of shop. Before you remove an older key, see "Rotate SECRET_KEY" in docs/security.md';
     await eventually(() => expect(messages('info')).toContain(end));
     expect(messages('info')).toEqual([
       'moving stored values to the first key of SECRET_KEY',

@@ -194,7 +194,7 @@ export class KeyRotation {
     const { schema, logger } = this.options;
     logger.info(
       { schema, values: first },
-      `All ${first} encrypted values of ${schema} are encrypted under the first key of SECRET_KEY; older keys can be removed`,
+      `the first key of SECRET_KEY now encrypts all ${first} values of ${schema}. Before you remove an older key, see "Rotate SECRET_KEY" in docs/security.md`,
     );
   }
 

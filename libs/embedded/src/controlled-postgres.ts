@@ -95,7 +95,7 @@ class ControlledPostgres implements RunningServer {
     this.exited = this.watch();
   }
 
-  /** `pg_ctl` has already waited for startup, so only confirms that the server is ready. */
+  /** Only confirms that the server is ready, because `pg_ctl` has already waited for startup. */
   async waitUntilReady(isReady: () => Promise<boolean>): Promise<void> {
     const deadline = performance.now() + CONFIRM_WAIT_MS;
     while (!(await isReady())) {

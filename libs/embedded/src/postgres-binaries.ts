@@ -89,7 +89,7 @@ export async function makeReachable(
   throw new Error(`The user "${account.name}" cannot run PostgreSQL from ${native} or ${copy}.`);
 }
 
-/** Tries to run the programs. File modes alone do not tell: ACLs, mount options, and security modules can also block them. */
+/** Tries to run the programs. Checking file modes is not enough: ACLs, mount options, and security modules can also block them. */
 async function canRun(binaries: PostgresBinaries, account: Account): Promise<boolean> {
   const options = { timeoutMs: COMMAND_TIMEOUT_MS, account };
   const results = await Promise.all(

@@ -20,8 +20,8 @@ export function dataPath(site: PostgresSite): string {
 }
 
 /**
- * Reads the superuser's password from its file, or sets a new password if there is no file. This happens at the first start, and after an
- * operator deleted the file to rotate the password. The server must not be running. Only the current user can read the file.
+ * Reads the superuser's password from its file, or sets a new password if there is no file. There is no file at the first start, and
+ * after an operator deleted the file to rotate the password. The server must not be running. Only the current user can read the file.
  */
 export async function readOrReplacePassword(directory: string, site: PostgresSite): Promise<string> {
   const path = join(directory, 'postgres-password');

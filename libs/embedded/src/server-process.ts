@@ -12,7 +12,7 @@ export interface ServerExit {
   signal: NodeJS.Signals | null;
 }
 
-/** A signal, and how long to wait before the next, harsher step. */
+/** A signal, and the time to wait before the next, harsher step. */
 export interface StopStep {
   signal: NodeJS.Signals;
   waitMs: number;
@@ -51,7 +51,7 @@ export interface RunningServer {
    * hour.
    */
   waitUntilReady(isReady: () => Promise<boolean>, options: WaitOptions): Promise<void>;
-  /** Runs the steps in order until the server ends. The last step kills it. */
+  /** Runs the steps in order until the server ends. Kills a server that still runs after all steps. */
   stop(steps: readonly StopStep[]): Promise<void>;
 }
 
@@ -148,8 +148,8 @@ export class ServerProcess implements RunningServer {
 const children = new Set<ChildProcess>();
 
 /**
- * Signals the server if this process exits without stopping it, for example at a second Ctrl-C. The server would run on until the next
- * start.
+ * Signals the server if this process exits without stopping it, for example at a second Ctrl-C. Without the signal, the server would
+ * run until the next start.
  */
 function stopAtExit(child: ChildProcess, system: OperatingSystem): void {
   if (!system.hasSignals) return;

@@ -7,8 +7,8 @@ export interface BatchPacingOptions {
 const maxInFlight = 3;
 
 /**
- * After a batch starts, wait up to this time for it before sending another in parallel. Most batches take a third of this time, so events
- * that arrive during one form a single batch instead of several small ones.
+ * Maximum time to wait for a batch in flight to end before another batch is sent in parallel. Most batches take a third of this time, so
+ * the events that arrive during a batch form one batch instead of several small ones.
  */
 const patienceMs = 10;
 

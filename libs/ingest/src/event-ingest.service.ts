@@ -23,10 +23,11 @@ import { defaultCircuitRestMs, INGEST_OPTIONS, type IngestOptions } from './inge
 // estimate counts three bytes per character, so 96 MiB hold about 32 MiB of ordinary text.
 const maxWaitingEvents = 4_096;
 const maxWaitingBytes = 96 * 1024 * 1024;
-// How often to send a batch. A third attempt would be too late: platforms and clients give up after a few seconds and resend the event.
+// Maximum number of attempts to send a batch. A third attempt would be too late: platforms and clients give up after a few seconds and
+// resend the event.
 const maxAttempts = 2;
-// How long to wait before retrying when the events service replies that it is unavailable. The service can restore a lost connection in
-// this time, and the client still gets a prompt 503.
+// Pause before the retry when the events service replies that it is unavailable. The events service can restore a lost connection in this
+// time. If it does not, the client still gets a prompt 503.
 const unavailableRetryMs = 100;
 
 /** Thrown when events arrive faster than they can be stored. The event store itself works, so the sender should retry later. */

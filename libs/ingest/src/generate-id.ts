@@ -7,8 +7,8 @@ const idBytes = 16;
 const randomBytes = new Uint8Array(256 * idBytes);
 let usedBytes = randomBytes.length;
 
-// How far the clock may step back before ids follow it. After a smaller step, ids keep counting from the last time, so that they still
-// ascend. A larger step means that the clock was wrong before.
+// Maximum step back of the clock that ids ignore. After such a step, ids keep counting from the last time, so that they still ascend. A
+// larger step means that the clock was wrong before.
 const maxStepBackMs = 1_000;
 
 let lastMillisecond = 0;
@@ -16,7 +16,7 @@ let sequence = 0;
 
 /**
  * Generates a UUIDv7. Within a process, ids ascend unless the clock steps back by more than 1 s. After such a step, the library's own `v7`
- * would use the wrong time until the process ends.
+ * would use the wrong time until the clock reaches that time again.
  */
 export function generateId(): string {
   const random = takeRandomBytes();

@@ -49,7 +49,7 @@ const metricsOf = perRegistry((registry) => {
   });
   new Gauge({
     name: 'ingest_fallback_in_use',
-    help: '1 while platform messages go to the INGEST stream because the event store is unavailable; otherwise 0',
+    help: '1 while platform messages go to the INGEST stream because the event store is unavailable, and for up to 5 minutes after the last such message; otherwise 0',
     labelNames: ['app'],
     registers,
     collect() {

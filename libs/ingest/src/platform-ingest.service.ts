@@ -8,7 +8,10 @@ import { IngestPublisher } from './ingest-publisher.js';
 
 export type PlatformIngestOutcome = StoreOutcome['outcome'] | 'deferred';
 
-/** A period in which the event store accepts no events. Counts the messages that were diverted to INGEST (`deferred`) and rejected. */
+/**
+ * A period in which the event store accepts no events. Counts the messages that were diverted to INGEST (`deferred`) and the messages that
+ * were rejected (`rejected`).
+ */
 interface Outage {
   deferred: number;
   rejected: number;
@@ -17,6 +20,8 @@ interface Outage {
 }
 
 const settledMs = 10_000;
+// How long the metric shows an outage after the last failure. Without new messages, the service cannot notice the end of an outage.
+const shownMs = 5 * 60_000;
 
 /**
  * Stores platform messages. While the event store is unavailable or fails, publishes them to the INGEST stream; the events service stores
@@ -42,12 +47,14 @@ export class PlatformIngest {
     @Inject(INGEST_OPTIONS) private readonly options: IngestOptions,
   ) {
     this.metrics = new IngestMetrics(registry, options);
-    this.metrics.watchFallback(() => this.outage !== undefined);
+    this.metrics.watchFallback(
+      () => this.outage !== undefined && performance.now() < this.outage.failedAt + shownMs,
+    );
   }
 
   /**
-   * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, the event can be in both. The two
-   * copies have the same id and key, so the event is stored only once.
+   * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, the event can be in the event store
+   * and on INGEST. The two copies have the same id and key, so the event is stored only once.
    *
    * @param requestId the id of the HTTP request behind the event, for traces
    * @throws ServiceError `unavailable` when neither the event store nor INGEST accepted the event

@@ -13,7 +13,7 @@ export interface SequenceRange {
 export class LaggingServerError extends Error {
   constructor(stream: string, from: number) {
     super(
-      `a NATS server that is catching up has answered, reading the ${stream} stream from sequence ${from} again`,
+      `the NATS server that answered lacks messages of the ${stream} stream, because the server is still catching up. Reading again from sequence ${from}`,
     );
   }
 }

@@ -54,7 +54,7 @@ export interface AuthorizePageRequest {
   state: string;
 }
 
-/** Whose access token it is, and which scopes it has. */
+/** The owner and the scopes of an access token. */
 export interface TokenOwner {
   userId: string;
   /** The user name in lower case. */

@@ -192,7 +192,7 @@ export interface PassedReply extends ReplyHead {
   bytes: Buffer;
 }
 
-/** A call to the platform's API with the application's own token. */
+/** A call to the platform's API. `PlatformCaller` adds the token. */
 export interface PlatformCall {
   endpoint: Exclude<PlatformEndpoint, AuthorizationEndpoint | 'client_call'>;
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';

@@ -46,7 +46,7 @@ export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventW
 
 /**
  * Returns undefined when the message does not describe its subscription. Also returns undefined for a revocation, because each subscription
- * gets its own.
+ * gets its own revocation.
  */
 function readDelivery(message: EventMessage, via: string): Delivery | undefined {
   if (message.kind !== 'notification' || message.subscription === null) return undefined;

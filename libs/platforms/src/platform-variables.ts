@@ -5,7 +5,7 @@ export type PlatformName = (typeof platformNames)[number];
 
 const schemes = ['http', 'https'];
 
-/** The environment variables that choose the platform, and its addresses. */
+/** The environment variables that choose the platform and set its addresses. */
 export const platformVariables = {
   PLATFORM: oneOf(
     'Platform that the events come from. Simulated events never mix with real ones',

@@ -12,14 +12,14 @@ const salt = 'stream-events webhook secret';
 
 /**
  * Names a webhook secret in callback URLs. Each secret has its own callback, because the platform rejects a second subscription with the
- * same type, condition, and callback. Callbacks are public; scrypt makes it as slow to guess the secret as to guess a password. Takes about
+ * same type, condition, and callback. Callback URLs are public, so scrypt makes it slow to guess a secret from its fingerprint. Takes about
  * 40 ms.
  */
 export function fingerprintOf(secret: string): string {
   return scryptSync(secret, salt, fingerprintBytes).toString('hex');
 }
 
-/** Returns the callback URL of the subscriptions that a secret signs. */
+/** Returns the callback URL for the webhook secret with this fingerprint. */
 export function callbackOf(publicUrl: string, fingerprint: string): string {
   return `${publicUrl}${webhookKeysPath}/${fingerprint}`;
 }

@@ -4,7 +4,7 @@ import { sentences } from './event-sentences.js';
 
 type Data = Record<string, unknown>;
 
-// Read the file directly, because libraries for pages must not import the platform's code.
+// Read the file directly, because libraries that web pages use must not import the platform's code.
 const catalogue = 'libs/platforms/src/twitch/catalogue/event-examples.json';
 const examples = Object.entries(JSON.parse(readFileSync(catalogue, 'utf8')) as Record<string, Data>);
 

@@ -22,7 +22,7 @@ export interface Actor {
   id: string | undefined;
 }
 
-/** Returns the sentence about an event. For an unknown type, it has the type's words, the user, and the channel. */
+/** Returns the sentence about an event. For an unknown type, the sentence names the type, the user, and the channel. */
 export function describeEvent({ event_type, event_data }: DescribedEvent): Part[] {
   const template = Object.hasOwn(sentences, event_type) ? sentences[event_type] : undefined;
   const parts = template === undefined ? undefined : fill(template, event_data);

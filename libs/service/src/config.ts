@@ -8,7 +8,7 @@ export interface Variable<T> {
   /** The value when the variable is empty or not set. Without a default, the variable is required. */
   readonly defaultValue?: T;
   readonly description: string;
-  /** The text for the configuration table, when it should not show the default value itself. */
+  /** The text that the configuration table shows instead of the default value. */
   readonly defaultText?: string;
   /** Whether the value is a secret. Secrets are never printed, and can also be read from the file that `<NAME>_FILE` names. */
   readonly isSecret: boolean;
@@ -25,7 +25,7 @@ export type ConfigOf<V extends Variables> = {
  * value and use a default.
  */
 const renamedVariables: Readonly<Record<string, string>> = {
-  // 0.1.0
+  // Names that version 0.1.0 used.
   INTAKE_FALLBACK: 'INGEST_FALLBACK',
   INTAKE_MAX_GB: 'INGEST_MAX_GB',
 };

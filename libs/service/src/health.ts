@@ -6,7 +6,7 @@ export interface HealthReport {
   checks: Record<string, { status: 'ok' | 'error'; detail?: string }>;
 }
 
-// How long a check may take. Load balancers give up on the request soon after this time.
+// How long a check may take. Load balancers usually wait only a few seconds for a reply.
 const checkTimeoutMs = 2_000;
 
 /** Collects the checks that decide whether a process is ready. In all-in-one, all services share one instance. */

@@ -12,7 +12,7 @@ export async function readForGauge<T>(
   try {
     return await read();
   } catch (err) {
-    const { name: metric } = gauge as { name: string }; // Safe cast: prom-client sets it, but does not declare it
+    const { name: metric } = gauge as { name: string }; // Safe cast: prom-client sets `name`, but does not declare it
     // The log limits lines per message. With the metric's name in the message, a failing gauge does not hide the failure of another.
     failureLog.warn(`cannot update the metric ${metric}`, { err });
     return undefined;

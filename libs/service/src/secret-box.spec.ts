@@ -41,7 +41,7 @@ describe(SecretBox.name, () => {
 
     expect(() => new SecretBox([newKey]).decrypt(encrypted, 'id')).toThrow(
       new Error(
-        'cannot decrypt a stored secret with any key in SECRET_KEY. After changing SECRET_KEY, keep the old key in the list',
+        'cannot decrypt a stored secret with any key in SECRET_KEY. Add the key that encrypted the secret at the end of SECRET_KEY',
       ),
     );
   });

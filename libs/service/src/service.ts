@@ -60,8 +60,8 @@ const shutdownTimeoutMs = 25_000;
  * Runs a service as this process. Reads the configuration from the environment, serves health and metrics on `ADMIN_PORT`, and shuts down
  * cleanly on SIGTERM and SIGINT. If the configuration is invalid, prints every error and exits with code 2.
  *
- * With an argument, runs a single command instead and exits. `migrate` runs the migrations, before a deployment starts the first instance
- * of a new version. The others are the service's own `commands`.
+ * With an argument, runs a single command instead and exits. `migrate` runs the migrations; a deployment runs it before it starts the first
+ * instance of a new version. All other commands are in the definition's `commands`.
  */
 export async function runService<V extends ProcessVariables>(
   definition: ServiceDefinition<V>,
@@ -81,10 +81,11 @@ export async function runService<V extends ProcessVariables>(
   let service: RunningService | undefined;
   const admin = { host: HOST, port: ADMIN_PORT, token: METRICS_TOKEN };
   const starting = startService(definition, shell, admin).then((started) => (service = started));
-  // Install the signal handlers before the start ends, which can take a minute. A container ignores a signal that has no handler.
+  // Do not wait for the start before installing the signal handlers: a start can take a minute, and the main process of a container ignores
+  // a signal that has no handler.
   onceStopped(logger, async () => {
     await within(startLimitMs, starting);
-    if (!service) logger.warn('the start did not end in time, exiting');
+    if (!service) logger.warn('the service did not finish starting in time, exiting');
     await closeAll([() => service?.close(), () => tracing?.close()]);
   });
   try {
@@ -145,7 +146,7 @@ async function runCommand<V extends Variables>(
   return exitAfterFlush(logger, 0);
 }
 
-/** Starts a service, then serves its health and metrics. `close` stops both. */
+/** Starts a service, then serves its health and metrics. `close` stops the service and then the server. */
 export async function startService<V extends Variables>(
   definition: ServiceDefinition<V>,
   shell: Shell<ConfigOf<V>>,
@@ -218,8 +219,8 @@ export function onceStopped(
 }
 
 /**
- * Whether this process prints to a terminal. Checks the outputs, because `nohup` redirects both everywhere, but redirects the input only on
- * Linux.
+ * Whether this process prints to a terminal. Checks the outputs, because `nohup` redirects the outputs on every system, but the input only
+ * on Linux.
  */
 function hasTerminal(): boolean {
   return process.stdout.isTTY || process.stderr.isTTY;
@@ -235,7 +236,7 @@ function loadConfigOrExit<V extends Variables>(variables: V): ConfigOf<V> {
   }
 }
 
-/** Logs an unexpected error and ends the process. Its supervisor then starts a clean one. */
+/** Logs an unexpected error and ends the process. The supervisor of the process then starts a new process. */
 export function exitOnUnexpectedErrors(logger: Logger, end: () => void): void {
   let isEnding = false;
   const onError = (error: unknown): void => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-// Code points 0xd800–0xdfff are surrogates, not characters. Numbers from 0xd800 on map to the code points after that range.
+// Code points 0xd800–0xdfff are surrogates, not characters. Numbers of at least 0xd800 map to the code points after that range.
 const firstSurrogate = 0xd800;
 const surrogates = 0x800;
 

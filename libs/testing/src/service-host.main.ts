@@ -13,7 +13,8 @@ import {
 } from '@stream-events/service';
 import type { HostReply, HostRequest } from './service-host.js';
 
-/** Main module of the host process. Starts and stops services on request, each as `runService` would. */
+// Main module of the host process. Starts and stops services on request, each as `runService` would.
+
 const running = new Map<number, RunningService>();
 
 exitOnUnexpectedErrors(createLogger('service-host', 'warn'), () => setTimeout(() => process.exit(70), 100));

@@ -33,8 +33,8 @@ export async function removeErasureFile(path: string): Promise<void> {
 }
 
 /**
- * Whether the backup has the hash keys that recognize the users in the list. Backups of earlier versions have none: they derive the keys
- * from `SECRET_KEY`, so the answer is true.
+ * Whether the backup has the hash keys that recognize the users in the list. True for backups of earlier versions, which contain no hash
+ * keys because these versions derive the keys from `SECRET_KEY`.
  */
 export function recognizes({ encryptedRows }: CheckedArchive, { hashKeys }: ErasureList): boolean {
   const known = encryptedRows.get(`${backedUpSchemas.events.name}/${userHashKeysTable}`) ?? [];

@@ -96,7 +96,7 @@ async function saveErasures(path: string, database: OpenDatabase): Promise<void>
     await refuseIncompleteRestores(sessions);
     const [session] = sessions;
     const list = session && (await readErasureList(session.client));
-    if (!list) throw new Error('the events service has no tables, because it was never started');
+    if (!list) throw new Error('there are no erasures to save, because the events service was never started');
     await refuseLoss(path, list);
     await writeErasureList(path, list);
     say(`${path}: ${list.erasures.length} erasures`);
@@ -106,8 +106,8 @@ async function saveErasures(path: string, database: OpenDatabase): Promise<void>
 }
 
 /**
- * A database keeps its erasures forever. If the file lists others, the database is new, or has been restored without them, and the file may
- * be the only place that still knows whom to erase.
+ * Refuses to overwrite the file if it lists erasures that the database does not have. A database keeps its erasures forever, so such a
+ * database is new or was restored without these erasures. The file may then be the only record of whom to erase.
  *
  * @throws Error when the file lists erasures that are not in `list`
  */
@@ -118,7 +118,7 @@ async function refuseLoss(path: string, list: ErasureList): Promise<void> {
   const missing = erasures.filter(({ id }) => !known.has(id)).length;
   if (missing > 0)
     throw new Error(
-      `${path} lists ${missing} erasures that this database lacks, because it is another database, or was restored from a backup. ` +
-        'Choose another file. To repeat the listed erasures, restore the backup with --erasures.',
+      `${path} lists ${missing} erasures that this database lacks: the list is from another database, or this database was restored from a backup. ` +
+        'To save the erasures of this database, choose another file. To repeat the listed erasures, restore the backup with --erasures.',
     );
 }

@@ -81,7 +81,7 @@ async function run(archive: CheckedArchive, choices: Choices, config: AllInOneCo
         if (!replaced || replaced.erasures.length === 0) return;
         if (choices.isKeyLost || !recognizes(archive, replaced)) {
           say(
-            'The erasures of the replaced data are not repeated, because the backup has no key that recognizes the users',
+            'The erasures of the replaced data are not repeated, because the backup has no key that recognizes the users. If the backup contains data of these users, request the erasures again',
           );
           return;
         }
@@ -149,7 +149,10 @@ async function readLists(
   return lists;
 }
 
-/** Checks whether the restore can proceed, and throws if not. Returns the erasures of the data to replace; undefined if there is none. */
+/**
+ * Checks whether the restore can proceed, and throws if not. Returns the erasures of the data to replace; undefined if there is no such
+ * data.
+ */
 async function permit(
   state: TargetState,
   { isReplacing }: Choices,

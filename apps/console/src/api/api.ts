@@ -11,7 +11,7 @@ let current: { key: string; client: Client } | undefined;
  * Returns a client with the session's token. Without a session, the service rejects its requests, and the page asks the user to sign in.
  */
 export function client(): Client {
-  // The client requires a token. Public routes ignore it.
+  // The client requires a token. Public routes ignore the token.
   const key = sessionStore.get()?.key ?? 'none';
   if (current?.key !== key)
     current = { key, client: createClient({ url: serviceUrl, token: key, fetch: fetchInSession }) };

@@ -5,8 +5,8 @@ import { connectionsQuery, currentUserQuery } from './queries.js';
 const storageKey = 'stream-events.onboarding';
 
 /**
- * Whether to show the guide. The guide ends when a channel is connected and its first event has arrived, or when the owner dismisses it.
- * The browser remembers this.
+ * Whether to show the guide. The guide ends when a channel is connected and its first event has arrived, or when the owner dismisses the
+ * guide. The browser remembers that the guide has ended.
  */
 export const onboardingQuery = queryOptions({
   queryKey: ['onboarding'],

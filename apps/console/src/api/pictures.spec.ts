@@ -42,7 +42,7 @@ describe(Pictures.name, () => {
     const loads = [load('1'), load('2')];
     sut.want('users', '3', () => undefined)();
     loads.push(load('4'));
-    // Timers with the same delay fire in creation order, so the pictures' timers have fired after this one.
+    // Timers with the same delay fire in creation order, so the pictures' timers fire before this timer.
     await new Promise((resolve) => setTimeout(resolve, limits.delayMs));
     release();
     await Promise.all(loads);
@@ -60,7 +60,7 @@ describe(Pictures.name, () => {
     const { sut, asked, load } = setup(failure(503));
     await load('1');
     sut.want('users', '2', () => undefined);
-    // Timers with the same delay fire in creation order, so the pictures' timers have fired after this one.
+    // Timers with the same delay fire in creation order, so the pictures' timers fire before this timer.
     await new Promise((resolve) => setTimeout(resolve, limits.delayMs));
     expect(asked).toEqual(['users/1']);
   });

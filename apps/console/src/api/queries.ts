@@ -34,7 +34,7 @@ export const streamersQuery = queryOptions({
   queryFn: () => call(api().GET('/api/v1/streamers')),
 });
 
-/** The user's open live connections. Each gateway reports its connections every 5 s. */
+/** The user's open live connections. */
 export const liveConnectionsQuery = queryOptions({
   queryKey: ['live-connections'],
   queryFn: () => call(api().GET('/api/v1/live-connections')),

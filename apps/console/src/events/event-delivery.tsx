@@ -16,9 +16,7 @@ const deliveryQuery = (id: string) =>
     refetchInterval: pollMs,
   });
 
-/**
- * Rows of a definition list: when the event happened, how far its delivery is, and which of the user's connections would receive it now.
- */
+/** Rows of a definition list: when the event happened, the state of its delivery, and the user's connections that would receive it now. */
 export function EventDelivery({ event }: { event: EventRecord }) {
   const { data: delivery, isError } = useQuery(deliveryQuery(event.id ?? event.event_id ?? ''));
   return (

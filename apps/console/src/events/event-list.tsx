@@ -42,7 +42,7 @@ export function EventList({ control, selected, onSelect, onScrolled, onResume }:
     overscan: 8,
   });
   useEffect(() => virtual.measure(), [rowHeight, virtual]);
-  // Report the top position of a new list. A gap can replace a list that was scrolled down.
+  // A new list starts at the top. Report this, because after a gap the new list can replace a list that was scrolled down.
   const announceTop = useEffectEvent(() => onScrolled(false));
   useEffect(() => announceTop(), []);
 
@@ -51,7 +51,7 @@ export function EventList({ control, selected, onSelect, onScrolled, onResume }:
   const loadNext = useEffectEvent(loadOlder);
   useEffect(() => {
     if (lastIndex >= rows.length - rowsAhead) loadNext();
-  }, [lastIndex, rows.length, older]);
+  }, [lastIndex, rows.length, older, isLoading]);
 
   const selectedIndex = rows.findIndex(({ key }) => key === selected);
   const select = (index: number): void => {

@@ -9,8 +9,8 @@ export interface FeedRow {
 }
 
 /**
- * Where to continue reading older events. `start`: the newest page; `page`: the page for `query`; `until`: before that time; `end`: no
- * older events exist.
+ * Where to continue reading older events. `start`: the newest page; `page`: the page for `query`; `until`: the events before the
+ * time `until`; `end`: no older events exist.
  */
 export type OlderEvents =
   | { kind: 'start' | 'end' }
@@ -29,7 +29,7 @@ export interface Feed {
   /** Events that arrived while the feed was held, newest first. Above a limit, the oldest are dropped. */
   waiting: readonly FeedRow[];
   waitingCount: number;
-  /** New events wait while the user reads older ones. */
+  /** Whether new events wait, because the user reads older events. */
   isHeld: boolean;
   older: OlderEvents;
 }
@@ -79,7 +79,7 @@ export function addLive(feed: Feed, events: readonly LiveEvent[], limits = feedL
   return trim({ ...feed, rows: [...fresh, ...feed.rows] }, limits);
 }
 
-/** Adds a page of older events at the bottom. Drops the page if rows were trimmed while it was read, so that it no longer fits the end. */
+/** Adds a page of older events at the bottom. Drops the page if rows were trimmed during the read: the page then no longer follows them. */
 export function addOlder(feed: Feed, from: OlderEvents, page: OlderPage): Feed {
   return feed.older === from ? append(feed, page) : feed;
 }
@@ -116,7 +116,10 @@ function trim(feed: Feed, { following }: FeedLimits): Feed {
   return { ...feed, rows, older: continueBelow(rows) };
 }
 
-/** Returns where to continue: one second after the last row, because the list accepts only whole seconds. `append` drops repeated events. */
+/**
+ * Returns where to continue: one second after the last row, because record times can lack fractions of a second. `append` drops repeated
+ * events.
+ */
 function continueBelow(rows: readonly FeedRow[]): OlderEvents {
   const last = rows.findLast(({ event }) => event.origin !== 'replay');
   if (!last) return { kind: 'start' };

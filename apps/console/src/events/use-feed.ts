@@ -98,6 +98,8 @@ export function useFeed(filters: EventFilters): FeedControl {
     },
     onGap: () => {
       setFeed(({ isHeld }) => ({ ...emptyFeed, isHeld }));
+      // `onConnect` can follow before the next render, and then still sees the error of an earlier read.
+      failed.current = { kind: 'start' };
       void read({ kind: 'start' });
     },
   });

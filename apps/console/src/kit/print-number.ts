@@ -1,7 +1,7 @@
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 
-/** Whole number from 100 up; three significant digits below. */
+/** Formats a number: without decimals if the number is at least 100, otherwise with up to three significant digits. */
 export function printNumber(value: number): string {
   return Math.abs(value) >= 100 ? whole.format(value) : precise.format(value);
 }

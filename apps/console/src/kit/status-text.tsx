@@ -6,7 +6,7 @@ interface StatusTextProps {
   children: ReactNode;
 }
 
-/** The dot repeats the words: not everybody can see its color. */
+/** Shows a status in words with a colored dot. The words say everything, because not everybody can see the dot's color. */
 export function StatusText({ tone, children }: StatusTextProps) {
   return (
     <span className={classes.status}>

@@ -11,7 +11,7 @@ import { Sidebar } from './sidebar.js';
 
 const headerHeight = 48;
 
-/** All pages follow these events. They show who is live, and their connection's state shows whether the service responds. */
+/** All pages follow these events to know who is live. The state of this live connection also shows whether the service responds. */
 export const streamEvents = { event_types: 'stream-online,stream-offline,channel-update' };
 
 export function Layout() {

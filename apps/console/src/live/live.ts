@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import { sessionStore } from '../session/session.js';
 import { LiveFeed, type LiveListener, type LiveState } from './live-feed.js';
 
-// How long an unused connection stays open, so that the next page with the same filters can reuse it.
+// An unused connection stays open for this time, so that the next page with the same filters can reuse the connection.
 const lingerMs = 1_000;
 
 /** This tab's live connections, by filters. */
@@ -64,7 +64,9 @@ class LiveConnections {
 
 export const liveConnections = new LiveConnections();
 
-/** Follows live events while the component is mounted. Changed filters switch to another connection; changed callbacks keep it. */
+/**
+ * Follows live events while the component is mounted. Changed filters switch to another connection; changed callbacks keep the connection.
+ */
 export function useLiveEvents(filters: LiveFilters, listener: LiveListener): void {
   const onEvents = useEffectEvent((...args: Parameters<NonNullable<LiveListener['onEvents']>>) =>
     listener.onEvents?.(...args),

@@ -50,8 +50,8 @@ export function ConnectStep({ connections, channel, isSimulated }: ConnectStepPr
 }
 
 /**
- * Offers more event types. On the real platform, a new installation subscribes only to stream starts and ends, because these need no
- * consent.
+ * Offers more event types. On the real platform, a new installation subscribes only to stream starts and ends, because these event
+ * types need no consent.
  */
 function MoreTypes() {
   const { data: types } = useQuery(eventTypesQuery);

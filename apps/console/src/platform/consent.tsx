@@ -12,7 +12,7 @@ import classes from './consent.module.css';
 import { groupByTopic, isOfChannels, newestOf } from './event-topics.js';
 import type { EventType, Streamer } from './platform-queries.js';
 
-/** Shows which event types of which streamers arrive, and how to fix the others. */
+/** Shows which event types of which streamers arrive, and how to fix event types that do not arrive. */
 export function Consent() {
   const streamers = useQuery(streamersQuery);
   const types = useQuery(eventTypesQuery);

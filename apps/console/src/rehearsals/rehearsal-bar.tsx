@@ -18,7 +18,7 @@ import {
   type Rehearsal,
 } from './rehearsal-queries.js';
 
-// While the user drags the slider, it passes many positions. Seek only after it rests this long.
+// While the user drags the slider, the slider passes many positions. Seek only after the slider has rested for this time.
 const settleMs = 300;
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });

@@ -17,7 +17,7 @@ import { useFreshStreams } from '../streams/use-fresh-streams.js';
 
 const route = getRouteApi('/signed-in/streamers');
 
-/** Lists live streamers first, then the others. */
+/** Lists live streamers first, then all other streamers. */
 export function StreamersPage() {
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();

@@ -13,7 +13,7 @@ const lanes: Record<MarkerKind, { title: string; icon: Icon }> = {
   'hype train': { title: 'Hype trains', icon: IconFlame },
 };
 
-// Times are rounded to seconds, and the marked events can cause others. Show events this long before and after a mark.
+// Times are rounded to seconds, and the marked events can cause other events. Show the events up to this long before and after a mark.
 const aroundMs = 10_000;
 const maxSentences = 3;
 const maxPartLength = 60;

@@ -22,7 +22,7 @@ const summaryPollMs = 60_000;
 // The platform lists a stream and its title some seconds after the start. Poll quickly until then.
 const newStreamPollMs = 3_000;
 
-/** The key starts with that of the streamer list, so refreshing the list refreshes both. */
+/** The key starts with the key of the streamer list, so refreshing the list also refreshes this query. */
 export const streamerQuery = (id: string) =>
   queryOptions({
     queryKey: [...streamersQuery.queryKey, id],
@@ -106,7 +106,7 @@ interface MarkedStream extends StreamPath {
 export interface MarkedEvents {
   /** Newest first. */
   events: readonly EventRecord[];
-  /** Whether there were too many events, so that the oldest are missing. */
+  /** Whether the oldest events are missing because there are too many events. */
   isCut: boolean;
 }
 

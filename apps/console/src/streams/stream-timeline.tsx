@@ -28,7 +28,7 @@ const margins = { top: 10, right: 14, bottom: 26, left: 48 } as const;
 // In pixels, with space around a mark. Marks are 24 pixels wide so that users can hit them with a finger (WCAG 2.2 §2.5.8).
 const slotWidth = 27;
 const minuteMs = 60_000;
-// A moment includes the events up to this long before and after it.
+// A moment on the chart includes this much time before and after the chosen time.
 const momentMs = 60_000;
 
 interface StreamTimelineProps {

@@ -34,7 +34,7 @@ const noEvents: readonly EventRecord[] = [];
 
 const route = getRouteApi('/signed-in/streamers/$streamerId/streams/$streamId');
 
-/** Shows a stream. A button starts a rehearsal of it. */
+/** Shows a stream, with a button that starts a rehearsal of the stream. */
 export function StreamPage() {
   const path = route.useParams();
   const [isRehearsing, { open, close }] = useDisclosure();

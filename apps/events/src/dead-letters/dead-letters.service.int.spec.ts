@@ -307,8 +307,8 @@ describe(DeadLettersRepository.name, () => {
     await sut.add(toRow(wrapUnreadable(Buffer.from('{'))), new SyntaxError('not JSON'));
 
     expect(lines).toEqual([
-      'the database rejected an event, kept it as a dead letter for an owner to retry or discard',
-      'cannot read an accepted message, kept it as a dead letter for an owner to retry or discard',
+      'the database rejected an event, keeping the message as a dead letter for an owner to retry or discard',
+      'cannot read an accepted message, keeping the message as a dead letter for an owner to retry or discard',
     ]);
   });
 });

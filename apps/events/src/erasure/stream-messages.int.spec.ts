@@ -63,7 +63,7 @@ describe(StreamMessages.name, () => {
       const sut = new StreamMessages(connection, ingestStreamName);
       bytesLeft = bytes;
 
-      await expect(sut.read({ from, until: count }, count)).rejects.toThrow('were lost on the way');
+      await expect(sut.read({ from, until: count }, count)).rejects.toThrow('were lost in transit');
 
       const messages = await sut.read({ from: 1, until: count }, count);
       expect(messages.map(({ sequence }) => sequence)).toEqual(

@@ -88,7 +88,7 @@ export class StreamMessages {
       while (pending > 0 && bytes < enoughBytes) {
         const fetched = await fetchMessages(consumer, Math.min(pending, maxFetched), messages.length);
         // Throw, because returning nothing would move the position past messages that were never read.
-        if (fetched.length === 0 && messages.length === 0) throw new LostOnTheWayError(from);
+        if (fetched.length === 0 && messages.length === 0) throw new LostOnTheWayError(this.stream, from);
         if (fetched.length === 0) break;
         // A message before `from` shows that this server's copy of the stream ends before `from`: the consumer started at the end of the
         // copy.
@@ -141,8 +141,10 @@ export class StreamMessages {
 
 /** Messages that the broker sent did not arrive. */
 class LostOnTheWayError extends Error {
-  constructor(sequence: number) {
-    super(`messages after sequence ${sequence} were lost on the way, reading them again`);
+  constructor(stream: string, sequence: number) {
+    super(
+      `messages of the ${stream} stream near sequence ${sequence} were lost in transit, reading them again`,
+    );
   }
 }
 
@@ -163,7 +165,7 @@ async function fetchMessages(
     // After a lost connection, the broker does not resend messages of this consumer, and the client reports no error. Only a gap in the
     // delivery sequence shows the loss.
     if (info.deliverySequence !== alreadyRead + messages.length)
-      throw new LostOnTheWayError(messages.at(-2)?.sequence ?? info.streamSequence);
+      throw new LostOnTheWayError(info.stream, messages.at(-2)?.sequence ?? info.streamSequence);
     if (messages.length === wanted || info.pending === 0) break;
   }
   return messages;

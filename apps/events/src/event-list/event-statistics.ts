@@ -74,7 +74,7 @@ export class EventStatistics {
     } catch (error) {
       this.logger.warn(
         { err: error },
-        'cannot read the statistics of the event table, retrying in 5 minutes',
+        'cannot read the planner statistics of the events table, retrying in 5 min',
       );
     }
   }

@@ -78,7 +78,7 @@ export class DeadLettersRepository {
     const deadLetterId = kept?.event_id ?? id;
     this.logger.error(
       { eventId: deadLetterId, sqlState: state },
-      `${describeCause(rejection, state)}, kept it as a dead letter for an owner to retry or discard`,
+      `${describeCause(rejection, state)}, keeping the message as a dead letter for an owner to retry or discard`,
     );
     return deadLetterId;
   }
@@ -148,6 +148,6 @@ function toStorableText(text: string): string {
 }
 
 function describeCause(rejection: unknown, state: string): string {
-  if (rejection instanceof ExpiredEventError) return 'an event arrived after its retention period';
+  if (rejection instanceof ExpiredEventError) return 'an event is older than the retention period';
   return state ? 'the database rejected an event' : 'cannot read an accepted message';
 }

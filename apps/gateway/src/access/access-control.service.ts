@@ -57,7 +57,7 @@ export class AccessControl {
   private hook(check: Check): onRequestHookHandler {
     return (request, reply, done) => {
       const { access } = request.routeOptions.config;
-      // Only controller routes declare an access. Preflights, API descriptions, pages, and unknown paths are public.
+      // Only controller routes declare who can use them. Preflights, API descriptions, pages, and unknown paths are public.
       if (access === undefined) return done();
       check(access, request, reply).then(
         () => {
@@ -78,7 +78,7 @@ export class AccessControl {
 
   /**
    * Charges the user's work budget from the end of the request body until the response is ready or the client leaves. Checks access again
-   * after the wait, because the token or the user's rights may have changed while the body arrived or the request waited.
+   * after the wait for the budget, because the token or the user's rights may have changed while the body arrived or the request waited.
    */
   private async beginWork(access: Access, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);

@@ -42,7 +42,7 @@ export type Access = 'public' | keyof typeof refusals | readonly TokenScope[];
 
 /**
  * Declares who can use a route, and documents this in the API description. On a controller, it applies to all routes without their own
- * declaration. Every route needs a declaration: `AccessGuard` rejects requests to the others.
+ * declaration. Every route needs a declaration: `AccessGuard` rejects requests to a route without one.
  */
 export function AllowAccess(names: Access | TokenScope): ClassDecorator & MethodDecorator {
   const access = isScope(names) ? [names] : names;

@@ -13,7 +13,7 @@ export interface CountedRequest {
   bodyBytes: number | undefined;
 }
 
-/** What a user has left under one limit. */
+/** The part of one rate limit that a user has left. */
 interface Allowance {
   /** Requests or writes that the user can send now. Refills continuously, from empty to full within a second. */
   left: number;
@@ -75,8 +75,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request. A write counts as one, plus one for each full 16 KiB of its body. Always calls `report` with the rate-limit headers,
-   * even before it throws.
+   * Counts a request. A write counts as one, plus one for each full 16 KiB of its body. Calls `report` with the rate-limit headers, even
+   * before it throws. Does not call `report` if no limit applies.
    *
    * @throws RateLimitError when the request exceeds a limit
    */

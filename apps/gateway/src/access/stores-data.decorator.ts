@@ -6,7 +6,7 @@ declare module 'fastify' {
   }
 }
 
-/** Marks a route that stores client data. `DiskSpace` rejects its requests while disk space is low. */
+/** Marks a route that stores client data. `DiskSpace` rejects requests to the route while disk space is low. */
 export function StoresData(): MethodDecorator {
   return (_target, _name, { value }) => {
     if (typeof value === 'function') addRouteConfig(value, { storesData: true });

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import type { Caller, CallerToken, Role } from './caller.js';
 import type { TokenScope } from './token-scopes.js';
 
-// How long lookups are cached. Below 1 s, because every gateway must reject a revoked token within a second.
+// Maximum age of a cached lookup. Below 1 s, because every gateway must reject a revoked token within a second.
 const cacheMs = 800;
 const maxCached = 10_000;
 // Maximum number of keys that wait for the next query. Not reached in normal operation: at most 5,000 requests are in progress and 2,000
@@ -132,7 +132,7 @@ export class TokenLookup {
       this.next = undefined;
       return this.query([...hashes]);
     });
-    // Callers handle the failure when they await `found`. Here it only ends the turn of this batch.
+    // Callers handle the failure when they await `found`. The `catch` here only lets the next batch start.
     this.running = found.catch(() => undefined);
     return { hashes, found };
   }

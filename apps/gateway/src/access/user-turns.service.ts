@@ -7,7 +7,7 @@ import type { GatewayConfig } from '../gateway.config.js';
 // slow down other users.
 const runningPerUser = 4;
 
-// Maximum wait for a turn. Must be well below 60 s, when the server closes a silent connection (`silenceLimitMs`).
+// Maximum wait for a turn. Must be well below the 60 s after which the server closes a silent connection (`silenceLimitMs`).
 const maxWaitMs = 10_000;
 
 interface Turns {

@@ -81,7 +81,8 @@ export class WorkBudgets {
     const { share, maxCostMs, maxWaitMs } = this.limits;
     const costMs = Math.min(durationMs, maxCostMs);
     this.refill(budget);
-    // Bound the debt, so that no work waits longer than `maxWaitMs`. Debt from an outage would otherwise slow the user down long after it.
+    // Bound the debt, so that no work waits longer than `maxWaitMs`. Otherwise, debt from an outage would slow the user down long after the
+    // outage.
     budget.leftMs = Math.max(budget.leftMs - costMs, -share * maxWaitMs);
     budget.expectedMs += (costMs - budget.expectedMs) * latestWeight;
   }

@@ -15,7 +15,7 @@ export class AuditEntry {
   @Column('uuid', { name: 'user_id', nullable: true })
   userId!: string | null;
 
-  /** The user's name at that time. */
+  /** The user's name at the time of the action. */
   @Column('text', { nullable: true })
   username!: string | null;
 

@@ -17,7 +17,7 @@ export interface AuditLogPage extends PageReply {
 export class AuditLogRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Adds entries in one statement. Skips ids that exist, because a previous attempt may have stored them although it failed. */
+  /** Adds entries in one statement. Skips ids that exist, because an earlier attempt that seemed to fail may have stored them. */
   async add(entries: readonly AuditEntry[]): Promise<void> {
     await this.dataSource
       .createQueryBuilder()

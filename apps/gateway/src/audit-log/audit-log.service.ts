@@ -22,8 +22,8 @@ const maxWaiting = 10_000;
 const maxBatch = 500;
 const minBackoffMs = 250;
 const maxBackoffMs = 5_000;
-// How long a stopping gateway tries to write the waiting entries. Short, because the rest of the shutdown waits. A working database stores
-// a batch within milliseconds.
+// Maximum time for which a stopping gateway tries to write the waiting entries. Short, because the rest of the shutdown waits. A working
+// database stores a batch within milliseconds.
 const stopLimitMs = 3_000;
 const suppressedIntervalMs = 60_000;
 // Addresses are cut to this length. IP addresses are shorter, but a faulty proxy can pass on any text.
@@ -68,7 +68,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     this.timer = setInterval(() => this.recordSuppressed(), suppressedIntervalMs);
   }
 
-  /** Writes the waiting entries after the last request has ended, for at most 3 s. */
+  /** After the last request has ended, writes the waiting entries for at most 3 s. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     this.recordSuppressed();
@@ -134,7 +134,11 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private lose(entries: readonly AuditEntry[], err: unknown): void {
     this.lostTotal.inc(entries.length);
-    for (const entry of entries) this.logger.error({ err, entry }, 'cannot write an entry to the audit log');
+    for (const entry of entries)
+      this.logger.error(
+        { err, entry },
+        'cannot write an entry to the audit log. Keep this line: it has the only copy',
+      );
   }
 }
 

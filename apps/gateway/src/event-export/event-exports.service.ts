@@ -16,12 +16,12 @@ import { beginExport } from './export-pages.js';
 const bufferBytes = 64 * 1024;
 
 // How often an export checks its token. A check takes milliseconds, so an export ends within a second after its token is revoked or its
-// user disabled.
+// user is disabled.
 const tokenCheckMs = 800;
 
 export interface ExportClient extends EventReader {
   caller: Caller;
-  /** Starts the response. The export calls it after reading the first page, so that earlier errors get an error response. */
+  /** Starts the response. The export calls `begin` after it has read the first page, so that earlier errors get an error response. */
   begin(): ServerResponse;
 }
 

@@ -6,9 +6,9 @@ export interface ExportLimits {
   perUser: number;
   /** Maximum events per second for all exports of one user. Faster exports would take CPU time from lists and ingest. */
   eventsPerSecond: number;
-  /** How long an export waits for the events service, in milliseconds. Long enough for a restart of that service. */
+  /** Maximum time that an export waits for the events service, in milliseconds. Long enough for a restart of that service. */
   outageMs: number;
-  /** How long a client can read nothing before the gateway ends the export, in milliseconds. */
+  /** Maximum time in which a client reads nothing, in milliseconds. The gateway then ends the export. */
   stallMs: number;
 }
 

@@ -23,7 +23,7 @@ export interface ExportReading {
   rate: () => number;
   /** Waits until the next page can be read. Call the returned function after reading it. */
   beginWork: () => Promise<() => void>;
-  /** How long to retry while the events service is unavailable, in milliseconds. */
+  /** Maximum time for retries while the events service is unavailable, in milliseconds. */
   outageMs: number;
   /** Aborts if the export must end early. */
   signal: AbortSignal;

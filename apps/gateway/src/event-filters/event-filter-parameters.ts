@@ -36,7 +36,7 @@ export function DescribesText(parameter: TextParameter): MethodDecorator {
 /** Adds an event list filter as a body field. An empty value leaves the filter unset. */
 export function EventFilterField(name: TextFilterName): PropertyDecorator {
   const { description, example, maxValues }: TextFilter = eventFilters[name];
-  // Room for the maximum number of values of 255 characters, and the commas.
+  // Room for `maxValues` values of 255 characters each, and the commas between the values.
   const maxLength = (maxValues ?? 1) * 256 - 1;
   return applyDecorators(
     ApiProperty({ type: String, description, example, required: false, maxLength }),

@@ -78,7 +78,7 @@ export class EventsService {
     return this.store(newEvent, event, caller);
   }
 
-  /** Finds an event by `id` or `event_id`. Fails as for an unknown event if the token must not read it. */
+  /** Finds an event by `id` or `event_id`. An event that the token must not read counts as unknown. */
   async get(id: string, { requestId, limits }: EventReader): Promise<StoredEvent> {
     if (!isTextWithin(id, 1, maxIdLength))
       throw new ServiceError('not_found', 'There is no event with this id or event_id.');

@@ -16,7 +16,7 @@ export const badBody = {
 type Decorator = MethodDecorator & ClassDecorator;
 type Responses = NonNullable<NonNullable<OpenAPIObject['components']>['responses']>;
 
-/** The content of a response: one record, a list of records, or text. Text is plain unless `mediaType` is set. */
+/** The content of a response: one record, a list of records, or text. Text has the type `text/plain` unless `mediaType` is set. */
 interface AnswerContent {
   type?: Type;
   isArray?: boolean;

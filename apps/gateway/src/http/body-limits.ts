@@ -15,7 +15,7 @@ import {
 import { sendProblem } from './problem.js';
 import { clientKeyOf, tooManyRequests } from './requests-in-progress.js';
 
-/** A body that is being read. `refuse` sends an error response to its request. */
+/** A body that is being read. `refuse` answers its request with an error. */
 interface Reading {
   readonly dueAt: number;
   readonly refuse: (error: ServiceError) => void;

@@ -6,7 +6,7 @@ import type { TrustProxy } from '../gateway.config.js';
 /** Decides whether the gateway trusts the forwarded headers of a peer at this address. `hop` is 0 for the direct peer. */
 export type IsTrusted = (address: string, hop: number) => boolean;
 
-/** Compiles TRUST_PROXY into the rule that `request.ip` applies too. */
+/** Compiles TRUST_PROXY into the rule that Fastify also uses to find `request.ip`. */
 export function trustRule(trustProxy: TrustProxy): IsTrusted {
   return typeof trustProxy === 'boolean' ? () => trustProxy : proxyAddr.compile(trustProxy);
 }

@@ -21,13 +21,13 @@ export interface DirectRoute {
    * @throws ServiceError
    */
   handle(request: IncomingMessage, body: Buffer, id: string): Promise<DirectResponse>;
-  /** The path pattern under which logs and metrics count the route. */
+  /** The path pattern that names the route in logs, metrics, and traces. */
   pattern: string;
   onAnswered(status: number, startedAtMs: number): void;
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
 }
 
-/** Limits and traces that direct routes share with the requests that Fastify serves. */
+/** The limits and traces of direct routes. Requests that Fastify serves have the same ones. */
 export interface DirectRouteOptions {
   admit: Admit;
   bodies: BodyLimits;
@@ -46,7 +46,7 @@ const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
  *              no origin, and the server is not closing?  ──yes──▶ limits ──▶ body ──▶ handler ──▶ response
  *                                │ no
  *                                ▼
- *                             Fastify: aliases, CORS, other bodies and methods, HTTP errors
+ *                             Fastify: queries, CORS, other bodies and methods, HTTP errors
  * ```
  */
 export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRouteOptions): void {
@@ -125,7 +125,7 @@ function serve(
   if (!endReading) return;
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // A broken connection emits no `end`, and no client is left to answer.
+  // After a broken connection, Node never emits `end`. No client then waits for a response.
   request.on('end', () => {
     endReading();
     if (isRefused) return;

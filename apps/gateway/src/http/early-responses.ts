@@ -28,7 +28,7 @@ export function closeAfterEarlyResponses(fastify: FastifyInstance): void {
 export function whenBodyIsRead(request: IncomingMessage, respond: (isRead: boolean) => void): void {
   const isRead = (): boolean => request.complete || !hasBody(request);
   if (isRead()) return respond(true);
-  // Node reads a body that arrived together with its head within this event-loop turn, so check again in the next turn.
+  // If the body arrived together with the head, Node reads the body in this event-loop turn. Check again afterwards.
   setImmediate(() => {
     if (isRead()) return respond(true);
     takeConnection(request.socket);

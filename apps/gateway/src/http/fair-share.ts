@@ -4,7 +4,10 @@ export interface ShareLimits {
   total: number;
   /** Maximum amount in use by one address. */
   perAddress: number;
-  /** Once a claim is this old, it can give way even if its address holds no more than the newcomer does. */
+  /**
+   * Minimum age of an offer before it can give way to an address that holds as much or more. Offers of an address that holds more than the
+   * newcomer give way at any age.
+   */
   patienceMs: number;
 }
 
@@ -32,14 +35,15 @@ interface Holder {
 }
 
 /**
- * Shares a limited resource between client addresses, so that a few addresses cannot keep all others out:
+ * Shares a limited resource between client addresses, so that a few addresses cannot keep all others out. In this table, an offer is a
+ * claim that can give way:
  *
  * ```
  *  within both limits ──────────────────────────────▶ granted
- *  the address is at its limit ─────────────────────▶ its oldest claim gives way if it has lasted `patienceMs`
+ *  the address is at its limit ─────────────────────▶ its oldest offer gives way if it is `patienceMs` old
  *  all together are at the limit, and
- *    other addresses hold more than the newcomer's ─▶ the oldest claim of the address that holds most gives way
- *    none holds more ───────────────────────────────▶ the oldest claim gives way if it has lasted `patienceMs`
+ *    other addresses hold more than the newcomer's ─▶ the oldest offer of the address that holds most gives way
+ *    none holds more ───────────────────────────────▶ the same offer gives way if it is `patienceMs` old
  *  nothing gives way ───────────────────────────────▶ refused
  * ```
  */
@@ -65,7 +69,7 @@ export class FairShare {
     return this.holders.get(address)?.cost ?? 0;
   }
 
-  /** Ends another claim, so that an address can hold `cost` in total. Returns false if no claim can give way. */
+  /** Ends one claim to make room for an address that will hold `cost` in total. Returns false if no claim can give way. */
   private makeRoomFor(cost: number): boolean {
     for (const holder of this.heaviestFirst()) {
       const isHeavier = holder.cost > cost;
@@ -85,7 +89,7 @@ export class FairShare {
     yield* others.sort((a, b) => b.cost - a.cost);
   }
 
-  /** Ends the oldest claim that has lasted `patienceMs` and can end. Returns false if no such claim exists. */
+  /** Ends the claim with the oldest offer that can end now and is at least `patienceMs` old. Returns false if there is no such claim. */
   private makeRoom(holder: Holder | undefined, patienceMs: number): boolean {
     const latest = this.now() - patienceMs;
     for (const { since, giveWay, claim } of holder?.offers ?? []) {

@@ -1,4 +1,4 @@
-/** Neutral field names and the branded aliases that the API contract requires. `paths.ts` has the branded paths. */
+/** Neutral field names and the branded aliases that the API contract requires. `paths.ts` has the path aliases. */
 const aliases: ReadonlyMap<string, string> = new Map([['platform_username', 'twitch_username']]);
 
 export function aliasOf(field: string): string | undefined {

@@ -48,8 +48,8 @@ function isForm(contentType: string | undefined): boolean {
 /**
  * Parses a form. If a field is repeated, the last value wins, as in JSON and in queries.
  *
- * @throws ServiceError `invalid` for bytes that are not UTF-8, before or after percent-decoding. URLSearchParams would replace these bytes
- * and thereby change a password.
+ * @throws ServiceError `invalid` for an invalid percent-encoding, and for bytes that are not UTF-8, before or after percent-decoding.
+ * URLSearchParams would replace these bytes and thereby change a password.
  */
 export function readForm(bytes: Uint8Array): Record<string, string> {
   const pairs = decodeUtf8(bytes)

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Rejects zero or several Host headers. With several, Node uses the first one, but a proxy in front may use another. */
+/** Whether a request has exactly one Host header. With several, Node uses the first one, but a proxy in front may use another. */
 export function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

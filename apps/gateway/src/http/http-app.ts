@@ -45,7 +45,8 @@ export async function createHttpApp(
       'X-Request-Id',
     ],
     maxAge: 86_400,
-    // Treat every OPTIONS request as a preflight: Fastify would answer the others with a plain-text error.
+    // Treat every OPTIONS request as a preflight. By default, @fastify/cors rejects an OPTIONS request without preflight headers with a
+    // plain-text error.
     strictPreflight: false,
   });
   return app;

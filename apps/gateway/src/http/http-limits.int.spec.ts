@@ -107,7 +107,7 @@ describe('limits of the HTTP server', () => {
         ...Array.from({ length: 4 }, () => open(head(path), '127.0.0.2')),
         ...Array.from({ length: 2 }, () => open(head(path), '127.0.0.3')),
       ];
-      // The seventh request gets 503 only after the server has the other six.
+      // The seventh request gets 503 only after the server has received the other six.
       await eventually(async () => expect(await status(head(path), '127.0.0.2')).toBe(503));
       const late = open(head(path), '127.0.0.4');
 

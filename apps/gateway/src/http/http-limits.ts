@@ -32,7 +32,8 @@ export const maxBodyBytes = 256 * kib;
 export const minBodyCost = 64 * kib;
 
 /**
- * Only larger responses count toward the `responses` limit. 5,000 smaller responses take at most 80 MiB. A page of events has up to 1 MiB.
+ * Minimum size of a response that counts toward the `responses` limit. 5,000 smaller responses take at most 80 MiB. A page of events has up
+ * to 1 MiB.
  */
 export const largeResponseBytes = 16 * kib;
 
@@ -40,8 +41,8 @@ export const largeResponseBytes = 16 * kib;
  * How these limits fit together:
  *
  * Memory: bodies that are being read take at most 128 + 64 MiB, unread responses 256 + 80 MiB, and 8,000 connections of 20 KiB take 160
- * MiB. Complete bodies of requests in progress take at most 1.25 GiB: at most 4,096 events wait for the store, 768 are being stored, and
- * the gateway refuses further events.
+ * MiB. Complete bodies of 5,000 requests in progress take at most 1.25 GiB. The events that wait for the store, including platform
+ * messages, take at most 96 MiB (`EventIngest`).
  *
  * File descriptors: 8,000 connections and 10,000 live connections stay below `maxConnections`. Clients without a token therefore cannot
  * exhaust the descriptors.
@@ -52,7 +53,8 @@ export const largeResponseBytes = 16 * kib;
 export const httpLimits: HttpLimits = {
   // An office or a household behind one address can open hundreds of connections.
   connections: { total: 8_000, perAddress: 2_000, patienceMs: Infinity },
-  // After 5 s, a request can be cut off for another one, but only while its client does not read the response.
+  // A request can give way only after its response is ready, and only while its client does not read the response. `patienceMs` begins when
+  // the response is ready.
   requests: { total: 5_000, perAddress: 1_000, patienceMs: 5_000 },
   // The platform may send from a single address, so one address may use the whole limit. Messages with a wrong signature end immediately.
   messages: { total: 6_000, perAddress: 6_000, patienceMs: Infinity },
@@ -60,8 +62,8 @@ export const httpLimits: HttpLimits = {
   bodies: { total: 128 * mib, perAddress: 32 * mib, patienceMs: 5_000 },
   // The platform sends head and body together, and a message has a few KiB. 500 ms allow for one lost packet.
   messageBodies: { total: 64 * mib, perAddress: 16 * mib, patienceMs: 500 },
-  // After 2 s, a response can be cut off for another one, but only while its client does not read it. One client can have 64 unread pages
-  // of the largest size (1 MiB).
+  // A response can give way only while its client does not read it. `patienceMs` begins when the response is ready. One client can have 64
+  // unread pages of the largest size (1 MiB).
   responses: { total: 256 * mib, perAddress: 64 * mib, patienceMs: 2_000 },
 };
 
@@ -72,8 +74,8 @@ export const httpLimits: HttpLimits = {
 export const maxConnections = 20_000;
 
 /**
- * Maximum number of pending requests per connection. Few clients pipeline, and without this limit, a few connections could use up the
- * requests of their address.
+ * Maximum number of pending requests per connection. Few clients pipeline. Without this limit, a few connections could use up the request
+ * limit of their address.
  */
 export const maxRequestsPerConnection = 16;
 

@@ -39,7 +39,7 @@ export class HttpMetrics {
     });
   }
 
-  /** Counts a request of a direct route, which Fastify does not see (`serveDirectRoutes`). */
+  /** Counts a request that a direct route served without Fastify (`serveDirectRoutes`). */
   note(route: string, status: number, startedAtMs: number): void {
     this.requestsTotal.inc({ method: 'POST', route, status });
     this.seconds.observe({ method: 'POST', route }, (performance.now() - startedAtMs) / 1_000);

@@ -34,8 +34,8 @@ import { traceRequests, type RequestTraces } from './trace-requests.js';
 // the client that the connection closes.
 const idleGraceMs = 1_000;
 
-// How often a closing server looks for clients that do not finish their requests. It destroys a connection that waits for the same request
-// at two checks in a row. The usual limits for heads and bodies (10 to 26 s) are too long: the process must stop within 25 s.
+// How often a closing server looks for clients that do not finish their requests. The server destroys a connection that waits for the same
+// request at two checks in a row. The usual limits for heads and bodies (10 to 26 s) are too long: the process must stop within 25 s.
 const arrivalCheckMs = 1_500;
 
 // The server stops listening after an event-loop turn shorter than `shortTurnMs`, or after `maxTurns`. Connections that arrive during the
@@ -143,9 +143,9 @@ function withNewline(payload: unknown): unknown {
 }
 
 /**
- * Ends all connections when the server closes. While it closes, each response carries `Connection: close`. Fastify alone does this only for
- * requests that arrive after the close began. Fastify also cuts idle connections while a request is on its way, and waits forever for
- * requests that never arrive in full.
+ * Ends all connections when the server closes. While it closes, each response carries `Connection: close`. Fastify alone adds this header
+ * only for requests that arrive after the close began. Fastify also cuts idle connections while a request is on its way, and waits forever
+ * for requests that never arrive in full.
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;
@@ -161,8 +161,8 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
       // Call the close() of the base class, which only stops listening. The HTTP server's close() would also cut idle connections.
       NetServer.prototype.close.call(fastify.server, resolve);
     });
-    // Replaces Node's time limits for heads, which end with the HTTP server. Also ends connections that become idle later, after a response
-    // without `Connection: close`.
+    // Replaces Node's time limits for heads, because Node stops checking them when the HTTP server closes. Also ends connections that
+    // become idle later, after a response without `Connection: close`.
     let awaiting = new Map<Socket, ServerResponse | undefined>();
     const timer = setInterval(() => {
       const before = awaiting;
@@ -174,7 +174,7 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
     }, arrivalCheckMs);
     void closed.then(() => clearInterval(timer));
     await within(idleGraceMs, closed);
-    // Neither Node nor Fastify counts a connection as idle before its first byte, so these connections would block the close.
+    // Neither Node nor Fastify counts a connection as idle before its first byte, so connections without any data would block the close.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
@@ -183,7 +183,7 @@ function endConnectionsOnClose(fastify: FastifyInstance): void {
   });
 }
 
-/** Private fields of Node's HTTP server without a public equivalent. */
+/** Private fields that Node's HTTP server sets on its sockets. Node has no public equivalent. */
 interface ServedSocket extends Socket {
   /** Upgraded connections have no parser. */
   parser?: object | null;
@@ -224,7 +224,7 @@ function correlate(fastify: FastifyInstance): void {
   });
 }
 
-/** Rejects HTTP/1.1 requests without a Host header, and any request with several, with 400 (RFC 9112 §3.2). */
+/** Rejects with 400 every HTTP/1.1 request without a Host header, and every request with several Host headers (RFC 9112 §3.2). */
 function refuseFaultyHost(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;

@@ -1,4 +1,4 @@
-/** The branded paths that the API contract requires, and the canonical paths whose handlers serve them. */
+/** Path aliases that the API contract requires, each with the canonical path whose handler serves the alias. */
 export const pathAliases: readonly (readonly [alias: string, canonical: string])[] = [
   ['/api/v1/twitch-events', '/api/v1/platform-events'],
   ['/api/v1/twitch/scopes', '/api/v1/platform/scopes'],

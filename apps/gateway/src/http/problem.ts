@@ -18,7 +18,7 @@ const detailByFastifyCode: Record<string, string> = {
   FST_ERR_MAX_PARAM_LENGTH: 'A segment of the path is too long.',
 };
 
-// The same messages by error code: Nest replaces some of these errors with its own exceptions, which keep only the status.
+// Messages by error code, because Nest replaces some of Fastify's errors with its own exceptions, which keep only the status.
 const detailByCode: Partial<Record<ErrorCode, string | undefined>> = {
   unsupported_media_type: detailByFastifyCode.FST_ERR_CTP_INVALID_MEDIA_TYPE,
   too_large: detailByFastifyCode.FST_ERR_CTP_BODY_TOO_LARGE,
@@ -31,7 +31,7 @@ export function toServiceError(thrown: unknown): ServiceError {
   const status = statusOf(thrown);
   if (status >= 400 && status < 500) {
     const code = codeByStatus.get(status) ?? 'invalid';
-    // Drop the cause, because it would be logged. It may contain the URL, into which a client may have put a token by mistake.
+    // Drop the cause, because it would be logged. The cause may contain the URL, into which a client may have put a token by mistake.
     return new ServiceError(code, detailOf(thrown, code));
   }
   // Check for database errors last. `toUnavailable` recognizes some of them by words such as "timeout", and messages of other errors can

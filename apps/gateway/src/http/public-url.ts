@@ -15,7 +15,7 @@ export class PublicUrl {
 }
 
 function addressUsed(request: FastifyRequest): string {
-  // The client controls these headers: use only values that look like a scheme and a host.
+  // The client controls the headers behind `protocol` and `host`: use only values that look like a scheme and a host.
   const scheme = request.protocol === 'https' ? 'https' : 'http';
   const host: string | undefined = request.host;
   if (host && /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:.]+\](:\d+)?$/.test(host)) return `${scheme}://${host}`;

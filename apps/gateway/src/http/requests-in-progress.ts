@@ -26,7 +26,7 @@ interface Connection {
   readonly keyOf: (request: IncomingMessage) => string;
   /** Counts toward the connection limit. Undefined for a trusted proxy. */
   readonly claim: Claim | undefined;
-  /** Responses to requests that are not answered yet. */
+  /** Responses that are not closed yet, including pipelined ones. */
   readonly pending: Set<ServerResponse>;
   /** Whether to close the connection when another request arrives. */
   isTaken: boolean;
@@ -54,7 +54,7 @@ export function limitConnections(
     if (connections.has(socket)) return;
     const address = socket.remoteAddress ?? '';
     const key = addressKey(address);
-    // Connections of a trusted proxy have no limit, because they serve all its clients.
+    // Connections of a trusted proxy have no limit, because they serve all clients behind the proxy.
     const isProxy = isTrusted(address, 0);
     const claim = isProxy ? undefined : share.claim(key, 1);
     if (!isProxy && !claim) return void socket.destroy();
@@ -74,7 +74,10 @@ export function limitConnections(
   });
 }
 
-/** Closes a response as Node does. Sets Node's private field, so that code that waits for the response later knows that it is closed. */
+/**
+ * Closes a response as Node does. Sets Node's private field, so that code that begins to wait for the response later sees that the response
+ * is closed.
+ */
 function closeResponse(response: ServerResponse): void {
   Object.assign(response.destroy(), { _closed: true }).emit('close');
 }
@@ -108,7 +111,7 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
     }
     const claim = pending.size < maxRequestsPerConnection ? shares[kind].claim(keyOf(request), 1) : undefined;
     pending.add(response);
-    // `close` also follows when the client disconnects early.
+    // Node also emits `close` when the client disconnects early.
     response.once('close', () => {
       pending.delete(response);
       claim?.release();
@@ -125,7 +128,7 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { socket } = request.raw;
-    // The response is ready. If its client does not read it, the request can now give way to others.
+    // The response is ready. If its client does not read it, the request can now give way to other requests.
     const giveWay = (): boolean => socket.writableLength > 0 && socket.destroy().destroyed;
     admissions.get(request)?.claim?.offer(giveWay);
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
@@ -135,8 +138,8 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
     socket.setTimeout(unreadLimitMs);
     const bytes = Buffer.byteLength(payload);
     if (bytes < largeResponseBytes) return done(null, payload);
-    // Close the connection after this response if more requests are pending on it. A client that reads nothing could make the gateway
-    // buffer one large response per pipelined request.
+    // Close the connection after this response if more requests are pending on it. Otherwise, a client that reads nothing could make the
+    // gateway buffer one large response per pipelined request.
     if (connectionOf(socket).pending.size > 1) reply.header('connection', 'close');
     const claim = responses.claim(clientKeyOf(request.raw), bytes);
     if (!claim) return done(null, becomeProblem(reply.removeHeader('content-length'), tooManyRequests()));
@@ -180,7 +183,7 @@ export function takeConnection(socket: Socket): void {
   connectionOf(socket).isTaken = true;
 }
 
-/** Stops counting a live connection here, because live connections have a separate limit. */
+/** Stops counting a live connection toward the connection limit, because live connections have a separate limit. */
 export function stopCounting(socket: Socket): void {
   connectionOf(socket).claim?.release();
 }

@@ -71,7 +71,7 @@ export function translateForTau(fastify: FastifyInstance, client: RequestClient)
   });
 }
 
-/** Renames the fields and values of an event record to those of TAU. */
+/** Translates an event record to the names and values of TAU. */
 export function translateRecord(record: Buffer): Buffer {
   return Buffer.from(translateJson(record.toString()));
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
 import { trustRule, type IsTrusted } from './client-address.js';
 
-/** Starts the spans of HTTP requests. */
+/** Starts and ends the spans of HTTP requests. */
 export class RequestTraces {
   private readonly isTrusted: IsTrusted;
 

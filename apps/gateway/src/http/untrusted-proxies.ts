@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 const intervalMs = 10 * 60_000;
 
 /**
- * Warns when a request carries X-Forwarded-For from an untrusted address. A proxy is then probably missing in TRUST_PROXY, and all its
- * clients share one set of limits. Warns at most once in 10 minutes, because any client can send the header.
+ * Warns when a request carries X-Forwarded-For from an untrusted address. A proxy is then probably missing from TRUST_PROXY, and all
+ * clients behind the proxy share one set of limits. Warns at most once in 10 minutes, because any client can send the header.
  */
 export function warnOfUntrustedProxies(fastify: FastifyInstance, logger: Logger): void {
   let nextAt = 0;

@@ -51,7 +51,7 @@ function serveWithoutUpgrade(
     const name = rawHeaders[index] ?? '';
     if (name.toLowerCase() !== 'upgrade') lines.push(`${name}: ${rawHeaders[index + 1]}\r\n`);
   }
-  // Latin-1, as Node decodes request heads.
+  // Node decodes request heads as Latin-1, so encode the head as Latin-1.
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('')}\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
 }

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates users, access tokens, and failed logins. */
+/** Creates the tables of users, access tokens, and failed logins. */
 export class CreateUsers1763700000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`CREATE TABLE users (

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table of replays. It keeps about 100 rows. */
+/** Creates the table of replays. The service keeps about 100 rows. */
 export class CreateReplays1764400000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`CREATE TABLE replays (

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the scopes, the API endpoints, and the record of applied seeds. Up to version 0.1, these tables belonged to the platform
- * connector. Copies their rows, including the ids.
+ * Creates the tables of scopes, API endpoints, and applied seeds. Up to version 0.1, these tables belonged to the platform connector.
+ * Copies their rows, including the ids.
  *
  * Only this migration reads another service's schema. Asking the connector over NATS would require both services to run at the same time,
  * but services start in any order and in different versions. The connector's tables stay, because an old connector can still use them

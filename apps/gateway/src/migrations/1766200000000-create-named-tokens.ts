@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates named tokens and sessions. Adds the columns of main tokens that the token list shows. */
+/** Creates the table of named tokens and sessions. Adds to main tokens the columns that the token list shows. */
 export class CreateNamedTokens1766200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`CREATE TABLE named_tokens (

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the budgets of failed logins, and the addresses from which users have logged in. */
+/** Creates the tables of failed-login budgets and of addresses from which users have logged in. */
 export class CreateLoginBudgets1766300000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`CREATE TABLE login_budgets (

@@ -1,7 +1,10 @@
 import { createEncryptionKeys } from '@stream-events/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the record of keys from `SECRET_KEY` that were in use. With it, the service re-encrypts old values with the newest key. */
+/**
+ * Creates the table of keys that were first in `SECRET_KEY`. From this table, `KeyRotation` learns the newest key, to which it moves
+ * values.
+ */
 export class CreateEncryptionKeys1767200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(createEncryptionKeys);

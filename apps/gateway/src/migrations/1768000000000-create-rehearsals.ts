@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table of rehearsals. It keeps about 20 rows per user. */
+/** Creates the table of rehearsals. The service keeps about 20 rows per user. */
 export class CreateRehearsals1768000000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`CREATE TABLE rehearsals (

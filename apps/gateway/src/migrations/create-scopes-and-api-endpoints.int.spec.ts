@@ -54,7 +54,7 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
     await database.drop();
   });
 
-  /** Migrates as a superuser, as every service was in version 0.1.0, or as the role in `url`. */
+  /** Migrates as the role in `url`. The default role is a superuser, like the role of every service in version 0.1.0. */
   async function migrate(url = database.url): Promise<void> {
     const dataSource = await connectGateway({ urlFor: () => url }, 1);
     await dataSource.destroy();

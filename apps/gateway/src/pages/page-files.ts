@@ -41,7 +41,7 @@ export class PageFiles {
         `This installation does not contain the ${this.app}. Build it with: npx nx build ${this.app}, and restart the gateway. ` +
           `The API works without the ${this.app}; see /api/docs/.`,
       );
-    // Asset names contain a hash of the content, so browsers can cache them forever.
+    // Asset names contain a hash of the content, so browsers can cache assets for a year.
     const isAsset = path.startsWith('assets/');
     if (isAsset && !this.paths.has(path))
       throw new ServiceError(

@@ -18,7 +18,7 @@ export interface Page {
 export class ParameterFaults {
   private readonly errors: FieldErrors = {};
 
-  /** Returns the result of `read`, or undefined if it throws. Then records the error. */
+  /** Returns the result of `read`. If `read` throws a ServiceError, records its errors and returns undefined. */
   attempt<T>(read: () => T): T | undefined {
     try {
       return read();

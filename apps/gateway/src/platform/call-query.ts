@@ -12,7 +12,7 @@ export interface CallQuery {
 /**
  * Takes the parameter `connection` out of the query.
  *
- * @throws ServiceError `invalid` when `connection` has several values, or is not a UUID
+ * @throws ServiceError `invalid` when `connection` has several different values, or is not a UUID
  */
 export function readCallQuery(url: string): CallQuery {
   const parameters = queryTextOf(url)

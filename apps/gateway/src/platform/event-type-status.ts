@@ -16,8 +16,8 @@ export const eventTypeStatuses = {
 
 export type EventTypeStatus = keyof typeof eventTypeStatuses;
 
-// Statuses that are not failures, besides `enabled`. Any other status counts as a failure, because the platform can add statuses without
-// notice.
+// Subscription statuses that are neither `enabled` nor a failure. Any other status counts as a failure, because the platform can add
+// statuses without notice.
 const waitingStatuses = ['waiting', 'webhook_callback_verification_pending'];
 const limitedStatus = 'limit_reached';
 const notGrantedStatus = 'not_granted';

@@ -1,6 +1,6 @@
 /** Limits of rehearsals. docs/live.md and the API description take their values from here. */
 export const rehearsalLimits = {
-  /** Maximum running rehearsals per user, across all gateways. Counts the user who receives the rehearsal. */
+  /** Maximum running rehearsals per user, across all gateways. A rehearsal counts toward the user who receives it. */
   perUser: 3,
   /** Maximum running rehearsals overall. Each one uses a database connection for a few milliseconds, twice a second. */
   total: 20,
@@ -12,6 +12,6 @@ export const rehearsalLimits = {
   maxRangeDays: 7,
   /** A rehearsal ends after it has been paused, or has had no connection, for this many hours. */
   maxIdleHours: 12,
-  /** How many rehearsals are stored per user, including running ones. Older ended rehearsals are deleted. */
+  /** Maximum number of stored rehearsals per user, including running ones. Older ended rehearsals are deleted. */
   keptPerUser: 20,
 } as const;

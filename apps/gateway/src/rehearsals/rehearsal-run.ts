@@ -31,7 +31,7 @@ const minWaiting = 50;
 const maxBatchEvents = 50;
 const maxBatchBytes = 256 * 1024;
 const retryMs = 500;
-// How long a stopping gateway waits until the connections have received the last batch.
+// Maximum time that a stopping gateway waits for the connections to receive the last batch.
 const sendLimitMs = 2_000;
 
 /**
@@ -44,7 +44,7 @@ const sendLimitMs = 2_000;
  *  saving    the progress, twice a second; applies changes by clients
  * ```
  *
- * The rehearsal waits while no connection receives it, so that an overlay misses nothing when it reconnects. Unconfirmed batches are sent
+ * The rehearsal waits while no connection receives it, so that an overlay that reconnects has missed nothing. Unconfirmed batches are sent
  * again.
  */
 export class RehearsalRun {
@@ -125,7 +125,7 @@ export class RehearsalRun {
     const { schedule, row, next } = this;
     if (schedule.hasAll || schedule.waitingCount >= minWaiting) return;
     this.isReading = true;
-    // The first page of a pass begins at a time, later pages after an event id.
+    // The first page of a pass begins at the time `reachedAt`. Later pages begin after the event id `next`.
     const range = next === null ? { ...row, since: row.reachedAt } : row;
     readReplayPage(this.parts.client, range, next)
       .then((page) => {
@@ -205,7 +205,7 @@ export class RehearsalRun {
     return Date.now() - this.row.movedAt.getTime() > rehearsalLimits.maxIdleHours * 3_600_000;
   }
 
-  /** Ends the rehearsal unless a client has just changed it. */
+  /** Ends the rehearsal. If a client has just changed it, ends it only after a failure. */
   private async end(now: number): Promise<number | undefined> {
     // Save first: the stored count must include the last events, and saving reveals whether a client has just changed the rehearsal.
     const { revision } = this.row;

@@ -101,7 +101,10 @@ export class RehearsalSchedule<Event extends Timed> {
     return Math.max(0, (this.limit - this.position) / this.pace.speed);
   }
 
-  /** Stream time beyond which the rehearsal cannot advance: the next unsent event, the horizon, or the end of the range. */
+  /**
+   * Stream time at which the rehearsal waits: the next unsent event, the horizon, or the end of the range. `advance` passes this time by at
+   * most `maxLateMs` of real time.
+   */
   private get limit(): number {
     const [next] = this.waiting;
     if (next) return receivedAt(next.id);

@@ -58,7 +58,7 @@ export class Rehearsal {
   @Column('integer')
   revision!: number;
 
-  /** Events sent, in all passes. */
+  /** Number of events sent in all passes. */
   @Column('integer')
   sent!: number;
 
@@ -66,7 +66,7 @@ export class Rehearsal {
   @Column('integer')
   connections!: number;
 
-  /** When the rehearsal last played or a client last changed it. Idle rehearsals end after a while. */
+  /** When the rehearsal last played or a client last changed it. An idle rehearsal ends after `maxIdleHours`. */
   @Column('timestamptz', { name: 'moved_at' })
   movedAt!: Date;
 

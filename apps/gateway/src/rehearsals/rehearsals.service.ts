@@ -81,7 +81,7 @@ export class RehearsalsService {
       const end = Math.min(toTime(until) ?? now, now);
       return {
         ...{ streamerId: null, streamId: null, filters },
-        // No event is older than 1970, so start there at the earliest.
+        // No event is older than 1970, so the range starts in 1970 at the earliest.
         ...{ since: new Date(Math.max(toTime(since) ?? 0, 0)), until: new Date(end) },
       };
     }

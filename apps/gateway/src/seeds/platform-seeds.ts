@@ -9,8 +9,8 @@ export interface PlatformSeeds {
   apiEndpoints: readonly Omit<ApiEndpoint, 'number'>[];
 }
 
-// Seed ids are derived from this namespace and the names below. Never change either: the service would add the affected rows a second time,
-// under new ids.
+// Seed ids are derived from this namespace and the names below. Never change the namespace or a name: the service would add the affected
+// rows a second time, under new ids.
 const namespace = '6ec2b246-6076-4eb2-afd8-be7ff1c6f020';
 
 /** The platform's scopes and API endpoints. They have the same ids in every installation and version. */

@@ -6,7 +6,7 @@ import {
   type EventWithColumns,
 } from '@stream-events/contracts';
 
-// What nats-server adds to a stored message: lengths and time (22 bytes), header length (4), checksum (8), and the framed header
+// What nats-server adds to a stored message: lengths, sequence, and time (22 bytes), header length (4), checksum (8), and the framed header
 // `Nats-Msg-Id` (63).
 const overheadBytes = 22 + 4 + 8 + 63;
 

@@ -24,7 +24,7 @@ export const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 const maxStepBackMs = 3_600_000;
 
-/** Client events can fill this share of the EVENTS stream. They can therefore shorten its time window by at most a tenth. */
+/** Client events can fill this share of the EVENTS stream. They can therefore shorten the stream's time window by at most a tenth. */
 export const clientShare = 0.1;
 
 /** Formats the UTC day of a time in milliseconds since 1970: YYYY-MM-DD. */
@@ -67,8 +67,8 @@ class Sums {
  *  └──────────── of all users, at most a tenth of the EVENTS stream ──────────────┘
  * ```
  *
- * One user's events can take only as much of this tenth as is still free. A single user can therefore fill at most half of it, and other
- * users always have some space.
+ * One user's events can take only as much of this tenth as is still free. A single user can therefore fill at most half of the tenth, and
+ * other users always have some space.
  */
 export class StorageBudgets {
   private today: string;
@@ -86,7 +86,7 @@ export class StorageBudgets {
   }
 
   /**
-   * Counts an event of a user. Call the returned function to subtract it again if the event was not stored.
+   * Counts an event of a user. Call the returned function to subtract the event again if it was not stored.
    *
    * @throws StorageLimitError
    */
@@ -141,17 +141,17 @@ export class StorageBudgets {
     }
   }
 
-  /** Replaces today's known counts with those read for `day`. Ignores them if a new day has begun since the read. */
+  /** Replaces today's known counts with `bytes`, as read for `day`. Ignores `bytes` if a new day has begun since the read. */
   learnToday(day: string, bytes: BytesByUser): void {
     if (day === this.beginDay()) this.known = new Sums(bytes);
   }
 
-  /** Replaces the known counts of the days before `day`. Ignores them if a new day has begun since the read. */
+  /** Replaces the known counts of the days before `day` with `bytes`. Ignores `bytes` if a new day has begun since the read. */
   learnEarlier(day: string, bytes: BytesByUser): void {
     if (day === this.beginDay()) this.earlier = new Sums(bytes);
   }
 
-  /** Undefined: the stream has no size limit. */
+  /** Sets the limits of the EVENTS stream. Undefined: the stream has no size limit. */
   learnStream(stream: StreamLimits | undefined): void {
     this.stream = stream;
   }

@@ -14,10 +14,10 @@ import { EventsStreamClient } from '../live/stream/events-stream-client.js';
 import { mebibyte, StorageBudgets, StorageLimitError } from './storage-budgets.js';
 import { StoredBytesRepository } from './stored-bytes.repository.js';
 
-// How often a gateway writes its counts and reads those of the others. Until the next sync, a user can exceed a limit by storing events
-// through several gateways.
+// How often a gateway writes its counts and reads the counts of all gateways. Until the next sync, a user can exceed a limit by storing
+// events through several gateways.
 const syncMs = 1_000;
-// How often a gateway reads the others' counts while it has nothing to write.
+// How often a gateway reads the counts of all gateways while it has nothing to write.
 const idleReadMs = 10_000;
 // How often a gateway reads the counts of earlier days and the stream's limits. Both rarely change.
 const earlierMs = 60_000;
@@ -79,7 +79,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Counts an event of a user. Call the returned function to subtract it again if the event was not stored.
+   * Counts an event of a user. Call the returned function to subtract the event again if it was not stored.
    *
    * @throws StorageLimitError
    */

@@ -18,7 +18,7 @@ interface Row {
   bytes: number;
 }
 
-/** Stores the bytes of each user and day. */
+/** Keeps the number of bytes that each user stored per day. */
 @Injectable()
 export class StoredBytesRepository {
   constructor(private readonly dataSource: DataSource) {}

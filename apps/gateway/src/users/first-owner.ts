@@ -25,7 +25,7 @@ export async function createFirstOwner(
   }
   if (!(await users.hasOwner()))
     logger.warn(
-      'no owner exists, so owner-only operations are unavailable: set OWNER_USERNAME and OWNER_PASSWORD, or run the gateway with the command reset-owner',
+      'no owner exists, so owner-only operations are unavailable. Set OWNER_USERNAME and OWNER_PASSWORD, or run the gateway’s command reset-owner, which creates an owner',
     );
   return undefined;
 }

@@ -3,11 +3,11 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 /** The budget of failed logins for one client address or one user name. */
 @Entity({ name: 'login_budgets' })
 export class LoginBudget {
-  /** SHA-256 of the address or the user name. */
+  /** SHA-256 of the prefixed address, or of the user name (`keysOf`). */
   @PrimaryColumn('bytea')
   key!: Buffer;
 
-  /** Number of failures at `updatedAt`. The number decreases by one per minute. */
+  /** Number of failures at `updatedAt`. Since then, one failure per minute has expired. */
   @Column('double precision')
   level!: number;
 

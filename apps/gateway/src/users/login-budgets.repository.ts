@@ -6,9 +6,13 @@ import type { EntityManager } from 'typeorm';
 // and for a name that many addresses try.
 const burst = 20;
 const secondsPerAttempt = 60;
-// After the database's clock is set back, `updated_at` can be in the future. Count this as no time passed.
-const secondsPassed = 'greatest(extract(epoch FROM now() - known.updated_at), 0)';
-const levelNow = `greatest(known.level - ${secondsPassed} / ${secondsPerAttempt}, 0)`;
+/**
+ * A time that is further in the future was stored before the database's clock was set back, and does not count. Concurrent transactions
+ * store times that are slightly in the future of each other, because `now()` is the start of the transaction. An SQL expression.
+ */
+export const clockTolerance = "interval '1 minute'";
+const levelNow = `CASE WHEN known.updated_at > now() + ${clockTolerance} THEN 0
+  ELSE greatest(known.level - extract(epoch FROM now() - known.updated_at) / ${secondsPerAttempt}, 0) END`;
 
 export interface BudgetOwners {
   address: string;
@@ -20,7 +24,8 @@ export class LoginBudgets {
   constructor(private readonly database: Pick<EntityManager, 'query'>) {}
 
   /**
-   * Takes one attempt from both budgets before the password is checked. The caller must roll back the transaction if this method throws.
+   * Takes one attempt from the budget of the address and one from the budget of the user name, before the password is checked. The caller
+   * must roll back the transaction if this method throws.
    *
    * @throws ServiceError `too_many_requests` while one of the budgets is used up
    */
@@ -38,7 +43,7 @@ export class LoginBudgets {
     if (rows.length < keys.length) await this.refuse(keys);
   }
 
-  /** Returns one attempt to both budgets. Call it if the password was right or could not be checked. */
+  /** Returns the attempt to each of the two budgets. Call it if the password was right or could not be checked. */
   async giveBack(owners: BudgetOwners): Promise<void> {
     await this.database.query(
       `UPDATE login_budgets SET level = greatest(level - 1, 0)
@@ -68,7 +73,7 @@ export class LoginBudgets {
   }
 }
 
-/** The keys of both budgets. The prefix keeps an address and a name from having the same key. */
+/** The keys of the two budgets: of the address, and of the user name. The prefix keeps an address and a name from having the same key. */
 function keysOf({ address, usernameHash }: BudgetOwners): Buffer[] {
   return [createHash('sha256').update(`address ${address}`).digest(), usernameHash];
 }

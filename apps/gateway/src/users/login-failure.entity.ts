@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Failed logins from one address with one user name. Counting per address keeps an attacker from locking out the user elsewhere. */
+/**
+ * Failed logins from one address with one user name. Counting per address keeps an attacker at one address from locking the user out at
+ * other addresses.
+ */
 @Entity({ name: 'login_failures' })
 export class LoginFailure {
   @PrimaryColumn('text')

@@ -25,7 +25,7 @@ describe(LoginFailures.name, () => {
     return [`192.0.2.${pairs}`, `user-${pairs}`];
   }
 
-  /** Runs a test in one transaction. Its clock stands still (`now()` is constant in PostgreSQL), so waits are exact. */
+  /** Runs a test in one transaction. `now()` is constant there, so waits are exact. */
   const withStoppedClock = (test: (setup: Setup) => Promise<void>) => (): Promise<void> =>
     dataSource.transaction((manager) => test(new Setup(manager)));
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '@stream-events/contracts';
 import type { EntityManager } from 'typeorm';
+import { clockTolerance } from './login-budgets.repository.js';
 import { toUsernameKey } from './user.entity.js';
 
 // The first four failures cause no wait. The fifth causes a wait of 1 s, and each later one doubles the wait, up to 15 min. Failures expire
-// after an hour. The exponent is capped, because a large power is out of range. After the database's clock is set back, `last_failed_at`
-// can be in the future; such a failure does not block.
+// after an hour. The exponent is capped, because a large power is out of range.
 const waitSeconds = 'least(power(2, least(greatest(failures - 5, 0), 10)), 900)';
-const isBlocked = `failures >= 5 AND now() >= last_failed_at AND now() < last_failed_at + ${waitSeconds} * interval '1 second'`;
+const isBlocked = `failures >= 5 AND last_failed_at < now() + ${clockTolerance} AND now() < last_failed_at + ${waitSeconds} * interval '1 second'`;
 const isExpired = `last_failed_at < now() - interval '1 hour'`;
 
 /** Slows down a client that guesses one user's password. Counts failed logins by address and user name, across all gateways. */

@@ -4,8 +4,8 @@ import { addressKey } from '../http/client-address.js';
 import { LoginBudgets } from './login-budgets.repository.js';
 import { hashUsername, LoginFailures } from './login-failures.repository.js';
 
-// How long the address of a successful login stays known. Most users log in again within this time, and longer storage would harm their
-// privacy.
+// An address stays known for this long after a successful login. Most users log in again within this time, and longer storage would harm
+// their privacy.
 const rememberedFor = "interval '90 days'";
 
 /** A login attempt that was counted as failed in advance. */

@@ -58,7 +58,7 @@ export class LoginTurns {
 function tooManyLoginsOfAddress(): ServiceError {
   return new ServiceError(
     'too_many_requests',
-    'Too many logins from this address are in progress. Retry after the time in `Retry-After`.',
+    'Too many passwords from this address are being checked. Retry after the time in `Retry-After`.',
     { retryAfterSeconds: 1 },
   );
 }

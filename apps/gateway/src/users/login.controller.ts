@@ -11,7 +11,8 @@ import { UsersService } from './users.service.js';
 export const refusedLogins = {
   invalid: 'The user name or password is wrong, or a field is missing',
   too_large: 'The body is larger than 256 KiB',
-  too_many_requests: 'Too many failed logins from this address or with this user name',
+  too_many_requests:
+    'Too many failed logins from this address or with this user name, or too many at the same time',
   unavailable: 'The database is unavailable, or too many logins are in progress',
 };
 

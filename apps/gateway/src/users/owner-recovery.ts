@@ -18,7 +18,7 @@ export interface RecoveredOwner {
 
 /**
  * Lets an operator log in again. Enables the oldest owner, sets a random password, issues a new main token, and ends all sessions. If no
- * owner exists, creates the owner `admin`, or `admin-` with random digits if the name is taken.
+ * owner exists, creates the owner `admin`, or `admin-` with eight random hexadecimal digits if the name is taken.
  */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
   const tokens = new Tokens(dataSource, new TokenLookup(dataSource), { SECRET_KEY: secretKeys });

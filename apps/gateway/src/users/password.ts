@@ -1,14 +1,17 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { LoginTurns } from './login-turns.js';
 
-// The minimum that OWASP recommends for scrypt. One hash takes 32 MiB and about 0.2 s.
+// One of the equivalent minimum settings that OWASP recommends for scrypt. One hash takes 32 MiB and about 0.2 s.
 const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const keyLength = 32;
 
 // Limits concurrent hashes. Each one needs a thread and 32 MiB, so a flood of logins could exhaust the process.
 const turns = new LoginTurns();
 
-/** Hashes a password as `scrypt$<salt>$<hash>`, both in base64. Pass the client's address if a client sent the password. */
+/**
+ * Hashes a password as `scrypt$<salt>$<hash>`, with the salt and the hash in base64. Pass the client's address if a client sent the
+ * password.
+ */
 export async function hashPassword(password: string, address?: string): Promise<string> {
   const salt = randomBytes(16);
   const hash = await derive(password, salt, address);

@@ -118,7 +118,10 @@ export class UsersController {
   })
   @Accepts(RotationBody)
   @Answers(200, 'The new main token', { type: TokenReply })
-  @RefusesWith({ ...badBody, too_many_requests: 'Too many wrong passwords from this address' })
+  @RefusesWith({
+    ...badBody,
+    too_many_requests: 'Too many wrong passwords from this address, or too many at the same time',
+  })
   async rotateToken(
     @CurrentUser() caller: Caller,
     @JsonBody(RotationBody) body: RotationBody,
@@ -145,7 +148,10 @@ export class UsersController {
   })
   @Accepts(PasswordBody)
   @Answers(200, 'The new main token', { type: TokenReply })
-  @RefusesWith({ ...badBody, too_many_requests: 'Too many wrong passwords from this address' })
+  @RefusesWith({
+    ...badBody,
+    too_many_requests: 'Too many wrong passwords from this address, or too many at the same time',
+  })
   async changePassword(
     @CurrentUser() caller: Caller,
     @JsonBody(PasswordBody) body: PasswordBody,

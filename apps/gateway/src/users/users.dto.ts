@@ -15,7 +15,9 @@ const example = {
   key: '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b',
 };
 
-/** Body of `POST /api-token-auth`. Has no rules for the text: an invalid user name or password simply fails to log in. */
+/**
+ * Body of `POST /api-token-auth`. Does not apply the registration rules: a user name or password that breaks them simply fails to log in.
+ */
 export class LoginBody {
   @ApiProperty({
     description: 'Case-insensitive',

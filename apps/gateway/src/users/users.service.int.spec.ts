@@ -74,7 +74,8 @@ describe(UsersService.name, () => {
     );
 
     expect(mostRunning).toBe(2);
-    // Two logins run, four more from this address wait, and 44 are refused. The sixth of the others exceeds the limit of failures.
+    // Two logins run, four more from this address wait, and 44 are refused. The last of the six admitted logins exceeds the limit of
+    // failures.
     expect(outcomes.filter((code) => code === 'too_many_requests')).toHaveLength(45);
   });
 

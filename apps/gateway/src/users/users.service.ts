@@ -92,7 +92,7 @@ export class UsersService {
   }
 
   /**
-   * Logs in and returns the user's main token. Issues a new one if the old one was revoked.
+   * Logs in and returns the user's main token. Issues a new main token if the old one was revoked.
    *
    * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins
    */
@@ -110,7 +110,7 @@ export class UsersService {
   }
 
   /**
-   * Replaces the caller's main token with a new one, and returns it.
+   * Replaces the caller's main token and returns the new one.
    *
    * @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords
    */
@@ -203,8 +203,8 @@ export class UsersService {
   }
 
   /**
-   * Runs `change` on a user, and fails if no enabled owner remains. Locks the owners first, so that concurrent changes cannot remove the
-   * last two owners at once.
+   * Runs `change` on a user, and fails if `change` removes the last enabled owner. Locks the owners first, so that concurrent changes
+   * cannot remove the last two owners at once.
    */
   private async changeOwners(manager: EntityManager, id: string, change: () => Promise<void>): Promise<void> {
     const owners = { role: 'owner', isDisabled: false } as const;
@@ -240,9 +240,9 @@ export class UsersService {
   }
 
   /**
-   * Runs `act` for a user whose password was just checked. Returns undefined if the user is disabled or the password has changed since the
-   * check, which takes 0.2 s or more. Without this second check, a login with the old password could get the new main token. Locks the
-   * user, so that a later password change also ends a session that `act` starts.
+   * Runs `act` for a user whose password was just checked. Returns undefined if the user is disabled or the password has changed since that
+   * check began. A check takes 0.2 s or more: without this second look, a login with the old password could get the new main token. Locks
+   * the user, so that a later password change also ends a session that `act` starts.
    */
   private async actAs<T>(
     { id, username, passwordHash }: User,
@@ -267,7 +267,9 @@ export class UsersService {
     return user?.id === id ? user : refuseCurrentPassword();
   }
 
-  /** Returns the user if the password is right, even if the user is disabled. Pass the result only to `actAs`, which checks this. */
+  /**
+   * Returns the user if the password is right, even if the user is disabled. Pass the result only to `actAs`, which rejects disabled users.
+   */
   private async checkPassword(login: Login): Promise<User | undefined> {
     const attempt = await this.turns.run(addressKey(login.address), () =>
       this.throttle.begin(login.address, login.username),
@@ -296,7 +298,10 @@ export class UsersService {
     return undefined;
   }
 
-  /** Records a login in the audit log. Omits unknown user names, because people sometimes type their password into that field. */
+  /**
+   * Records a successful or failed login in the audit log. Omits unknown user names, because people sometimes type their password into that
+   * field.
+   */
   private auditLogin(
     action: 'user.logged_in' | 'user.login_failed',
     user: Pick<User, 'id' | 'username'> | undefined,

@@ -3,13 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { Alarms } from '@stream-events/service';
 
 const windowMs = 60_000;
-// How many messages outside the permitted 10 minutes raise the alarm. More than two, because after an outage the platform can redeliver one
-// or two old messages.
+// Number of messages outside the permitted 10 minutes that raise the alarm. More than two, because after an outage the platform can
+// redeliver one or two old messages.
 const minStale = 3;
 
 /**
  * Compares this machine's clock with the platform's, using the timestamps of signed messages. Raises an alarm if three messages within a
- * minute are more than 10 minutes off and no other message is on time.
+ * minute are more than 10 minutes off and no message of the last minute was on time.
  */
 @Injectable()
 export class MessageClock {

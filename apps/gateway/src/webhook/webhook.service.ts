@@ -18,7 +18,7 @@ export interface WebhookRequest {
   requestId?: string;
 }
 
-/** Returns the challenge to a verification. Every other message gets an empty response. */
+/** The response to a message: the challenge for a verification, or an empty response for every other message. */
 export type WebhookResponse = { status: 200; body: string } | { status: 204 };
 
 type Result =
@@ -75,7 +75,7 @@ export class WebhookService {
   }
 
   /**
-   * Verifies a message and stores its event. After it returns, the event is on disk or on the INGEST stream.
+   * Verifies a message and stores its event. When `receive` returns, the event is on disk or on the INGEST stream.
    *
    * @throws ServiceError `forbidden` for a wrong signature, or a timestamp not within 10 minutes of now; `invalid` for a malformed message,
    * or an event type that differs from the path; `unavailable` when the event could not be stored

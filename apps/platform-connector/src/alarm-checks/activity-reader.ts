@@ -101,17 +101,19 @@ export class ActivityReader {
    *
    * Only the stream's leader knows this. NATS can place a consumer without replicas on any server that stores the stream, even on one that
    * is catching up. Such a server reports no pending messages although it lacks the newest ones. If the consumer is not on the leader, this
-   * method ends the reader; NATS may place the next reader's consumer on the leader. A single server is the leader of both.
+   * method ends the reader; NATS may place the next reader's consumer on the leader. A server without a cluster is always the leader of the
+   * stream and of the consumer.
    *
    * @throws when NATS does not respond
    */
   async isUpToDate(): Promise<boolean> {
-    // Ask for the stream before the consumer. If the leader changes between the two requests, the old leader had all events until then; a
-    // new leader might lack some.
+    // Request the stream's info before the consumer's info. If the stream's leader changes between the requests, the old leader still had
+    // every event from before the call. In the opposite order, the consumer's server could report before it becomes the leader, while it
+    // lacks events.
     const stream = await this.streams.info(eventsStreamName);
     const { num_pending, cluster }: ConsumerInfo = await this.consumer.info();
     if (cluster?.leader !== stream.cluster?.leader) this.stop();
-    // Messages that were delivered before the reply have already arrived, because both use the same connection.
+    // Messages that were delivered before the reply have already arrived, because the messages and the reply use the same connection.
     return !this.isEnded && num_pending === 0;
   }
 

@@ -77,7 +77,10 @@ export class AlarmChecks {
       try {
         await check.run();
       } catch (err) {
-        this.failures.warn('an alarm check failed, retrying in 5 s', { err });
+        this.failures.warn('cannot run an alarm check, leaving its alarms unchanged and retrying in 5 s', {
+          check: check.constructor.name,
+          err,
+        });
       }
     }
   }

@@ -21,16 +21,16 @@ export interface Watch {
  * Counts the recent events of one channel per minute, and decides whether its current silence is ordinary. A silence raises an alarm when
  * both conditions hold:
  *
- * - The silence is at least three times as long as every other silence of the last hour. A live channel has ordinary breaks, because its
- *   events are not independent.
+ * - The silence is at least three times as long as every other silence in the hour before the last event. A live channel has ordinary
+ *   breaks, because its events are not independent.
  * - By chance, a live channel has such a silence at most once in 10,000 days, according to at least one of two models:
  *   1. Events arrive at the rate of the quietest five minutes. The counts per minute vary as much as the observed ones (negative binomial),
  *      but at least as much as Poisson counts.
  *   2. Events arrive at the rate of the quietest minute, with Poisson counts.
  *
- * On a channel with 30 or more events per minute, a silence of one minute can raise an alarm. On a quiet channel, it takes hours, or no
- * silence is long enough. The counts cover the hour before the last event, so a long silence does not erase them. All times are in
- * milliseconds since 1970, by the broker's clock.
+ * On a channel with 30 or more events per minute, a silence of one minute can raise an alarm. On a quiet channel, an alarm needs a silence
+ * of hours; on a channel with hardly any events, no silence raises an alarm. The counts cover the hour before the last event, so a long
+ * silence does not erase them. All times are in milliseconds since 1970, by the broker's clock.
  */
 export class ChannelActivity {
   private readonly counts: Uint32Array;

@@ -61,7 +61,8 @@ export class ChannelSilence {
   private readonly silent = new Map<string, number>();
   private reader: ActivityReader | undefined;
   /**
-   * When the reader began, and when another alarm last explained missing events. Both in milliseconds since 1970, by the broker's clock.
+   * When the reader began (`watchedSince`), and when another alarm last explained missing events (`explainedUntil`), in milliseconds since
+   * 1970, by the broker's clock.
    */
   private watchedSince = 0;
   private explainedUntil = 0;
@@ -181,8 +182,8 @@ export class ChannelSilence {
   ): void {
     const activity = this.activities.get(channel);
     if (!activity || !this.isSilent(activity, now, startedAt) || this.silent.size >= maxSilent) return;
-    // Wait for a poll that lists the stream after the last event. A channel is often silent because its stream has just ended, and the
-    // platform lists an ended stream for a moment.
+    // Wait for a poll that lists the stream at least `seenAfterMs` after the last event. A channel is often silent because its stream has
+    // just ended, and the platform still lists an ended stream for a short time.
     if (seenAt === null || seenAt < activity.lastAt + this.times.silence.seenAfterMs) return;
     this.silent.set(channel, activity.lastAt);
     const seconds = Math.round((now - activity.lastAt) / 1_000);

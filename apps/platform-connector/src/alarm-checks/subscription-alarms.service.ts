@@ -14,7 +14,7 @@ import {
 import { HeldAlarms } from './held-alarms.js';
 
 // Statuses that raise no alarm. The streamer monitor polls streamers over the limit, and only a user can give missing consent. The API
-// shows both.
+// shows both statuses.
 const acceptedStatuses = [enabled, limitReached, notGranted];
 const unreachableStatuses = [verificationFailed, 'notification_failures_exceeded'];
 const webhookDown = 'transport_down:webhook';

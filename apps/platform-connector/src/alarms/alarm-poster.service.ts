@@ -103,7 +103,7 @@ export class AlarmPoster {
 
   private async onFailed({ sequence, id, attempts }: ClaimedPost, error: unknown): Promise<void> {
     const { minPauseMs, maxPauseMs, maxAttempts } = this.times.posting;
-    // Do not log the URL, which can contain a secret. undici's errors do not contain it either.
+    // Do not log the URL, which can contain a secret. undici's errors do not contain the URL.
     const details = { err: error, webhookId: id, attempts };
     if (attempts >= maxAttempts) {
       this.postsTotal.inc({ result: 'given_up' });

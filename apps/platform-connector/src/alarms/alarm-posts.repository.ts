@@ -63,7 +63,7 @@ export class AlarmPosts {
     );
   }
 
-  /** Removes messages that are more than a day overdue. They remain when an operator removes ALERT_WEBHOOK_URL. */
+  /** Removes messages that are more than a day overdue. Such messages remain after an operator removes ALERT_WEBHOOK_URL. */
   async removeOld(manager: EntityManager): Promise<void> {
     await manager.query(`DELETE FROM alarm_posts WHERE due_at < now() - interval '1 day'`);
   }

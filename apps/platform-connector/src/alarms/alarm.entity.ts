@@ -46,7 +46,9 @@ export class AlarmPost {
   @Column('integer', { default: 0 })
   attempts!: number;
 
-  /** When the next attempt is due. While an instance posts the message: when another instance may claim it. */
+  /**
+   * When the next attempt is due. While an instance posts the message, this is the time from which another instance may claim the message.
+   */
   @Column('timestamptz', { name: 'due_at', default: () => 'now()' })
   dueAt!: Date;
 }

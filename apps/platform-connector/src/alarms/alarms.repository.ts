@@ -22,7 +22,7 @@ const columns = `id, key, message, floor(extract(epoch FROM raised_at) * 1000)::
 
 type Row = Omit<AlarmMessage, 'kind' | 'subject'>;
 
-/** Stores alarms. Saves each change together with its message to the alert webhook in one transaction. */
+/** Stores alarms. Saves each change and its alert webhook message in one transaction. */
 @Injectable()
 export class AlarmsRepository {
   constructor(

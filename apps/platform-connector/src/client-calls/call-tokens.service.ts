@@ -46,7 +46,10 @@ export class CallTokens {
     };
   }
 
-  /** After a 401, refreshes the token only if it has become invalid. The platform also sends a 401 for other reasons. */
+  /**
+   * Returns a source of the connection's token. After a 401, the source refreshes the token only if the token has become invalid, because
+   * the platform also sends a 401 for other reasons.
+   */
   private tokenOf(connection: Connection): TokenSource {
     let token = this.connections.tokensOf(connection)?.accessToken ?? lost(connection);
     return {

@@ -36,8 +36,8 @@ export class ConduitStatus {
   }
 
   /**
-   * Reads the service's own records, without a call to the platform. Returns null when no conduit exists or is wanted, or when the conduit
-   * will be deleted.
+   * Reads the service's own records, without a call to the platform. Returns null when no conduit exists and none is wanted, or when the
+   * conduit will be deleted.
    */
   async read(): Promise<ConduitMessage | null> {
     const clientId = this.settings.credentials?.clientId;

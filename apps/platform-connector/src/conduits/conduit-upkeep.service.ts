@@ -59,7 +59,7 @@ export class ConduitUpkeep {
     this.failures = new FailureLog(logger);
   }
 
-  /** Makes a check due. If the transport needs a conduit, saves that one is wanted. Returns whether a conduit exists or is wanted. */
+  /** Makes a check due. If the transport needs a conduit, saves that a conduit is wanted. Returns whether a conduit exists or is wanted. */
   async start(): Promise<boolean> {
     const clientId = this.settings.credentials?.clientId;
     if (clientId === undefined) return false;
@@ -67,7 +67,7 @@ export class ConduitUpkeep {
     return (await this.read()) !== null;
   }
 
-  /** Reads the conduit from the database. Returns null when no conduit exists or is wanted. */
+  /** Reads the conduit from the database. Returns null when no conduit exists and none is wanted. */
   async read(): Promise<OwnConduit | null> {
     const clientId = this.settings.credentials?.clientId;
     return clientId === undefined ? null : this.conduits.find(clientId, this.startedAt);
@@ -140,8 +140,9 @@ export class ConduitUpkeep {
   }
 
   /**
-   * Creates a conduit. If the last attempt's outcome is unknown, first looks for a conduit that it may have created: a new one without a
-   * working shard. A new conduit of another installation would have working shards, because that installation assigns them immediately.
+   * Creates a conduit. If the last attempt's outcome is unknown, first looks for a conduit that the attempt may have created: a new one
+   * without a working shard. A new conduit of another installation would have working shards, because that installation assigns them
+   * immediately.
    */
   private async findOrCreate(): Promise<ConduitOutcome> {
     const listed = await this.platform.listConduits();
@@ -179,7 +180,9 @@ export class ConduitUpkeep {
       if (reply.next === null) return shards;
       next = reply.next;
     }
-    throw new Error(`cannot list the shards of the conduit: paging did not end after ${maxPages} pages`);
+    throw new Error(
+      `cannot list the shards of conduit ${conduitId}: paging did not end after ${maxPages} pages`,
+    );
   }
 
   private async delete({ id }: OwnConduit): Promise<number> {

@@ -13,7 +13,7 @@ export interface OwnConduit {
   isRetired: boolean;
   /** Why the conduit could not be created, and the remedy; null when there is no problem. */
   problem: string | null;
-  /** Whether the platform has listed the shards since the argument `since` of `find`. */
+  /** Whether the platform has listed the shards after the time that `find` got as `since`. */
   isChecked: boolean;
 }
 
@@ -26,10 +26,10 @@ export class ConduitsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Finds the conduit. Returns null when no conduit exists or is wanted.
+   * Finds the conduit. Returns null when no conduit exists and none is wanted.
    *
-   * @param since only a listing of the shards after this time counts for `isChecked`, by the database's clock. If it is more than a minute
-   * in the future, the clock was set back, and every listing counts
+   * @param since only a listing of the shards after this time counts for `isChecked`, by the database's clock. If `since` is more than a
+   * minute in the future, the clock was set back, and every listing counts
    */
   async find(clientId: string, since = new Date(0)): Promise<OwnConduit | null> {
     const [conduit] = await this.dataSource.query<OwnConduit[]>(
@@ -165,7 +165,7 @@ export class ConduitsRepository {
    * shard is enabled and the shards are spread over as many connectors as possible. The spread matters because a connector without a shard
    * receives no reports about lost shards.
    *
-   * A state that is more than a minute in the future is old: the database's clock was set back after the state changed.
+   * A state that began more than a minute in the future is old: the database's clock was set back after the state changed.
    *
    * @param startedAt when the listing was requested, by the database's clock
    */

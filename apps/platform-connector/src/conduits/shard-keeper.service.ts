@@ -10,7 +10,7 @@ import { ShardsRepository, type Holder } from './shards.repository.js';
 
 // How often a connector checks the shards. A report from the platform triggers an additional check.
 const tickMs = 500;
-// How often a connector checks the shards while one is lost.
+// How often a connector checks the shards while a shard is lost.
 const urgentTickMs = 50;
 // How often to check the conduit while a holder has probably died and no connector has taken its shards.
 const suspicionMs = 1_000;
@@ -51,7 +51,7 @@ export class ShardKeeper {
     this.failures = new FailureLog(logger);
   }
 
-  /** Starts to hold shards. Does nothing if no conduit exists or is wanted. */
+  /** Starts to hold shards. Does nothing if no conduit exists and none is wanted. */
   async start(): Promise<void> {
     if (await this.upkeep.start()) this.running = this.run();
   }
@@ -74,14 +74,14 @@ export class ShardKeeper {
     }
     const closing = [...this.open.values()];
     this.open.clear();
-    // Save the closing before the sockets close. Another connector that then connects a shard reports a gap.
+    // First save that the sockets are closing. A connector that connects one of these shards afterwards then reports a gap.
     await this.shards
       .saveClosed(
         closing.flatMap(({ settled, sessionId }) => (sessionId === null ? [] : [{ ...settled, sessionId }])),
       )
       .catch((error: unknown) =>
         this.failures.warn(
-          'cannot save that the sockets of the shards close, a gap in delivery may not be recorded',
+          'cannot record that the sockets of the shards are closing, so a gap in delivery may go unrecorded',
           { err: error },
         ),
       );
@@ -100,7 +100,7 @@ export class ShardKeeper {
     }
   }
 
-  /** Waits until the next tick is due. A report or check that changes the state of shards ends the wait early. */
+  /** Waits until the next tick is due. A report about a shard, a check of the conduit, or `stop` ends the wait early. */
   private async pause(): Promise<void> {
     if (this.isStopping || this.isTickDue) return;
     await new Promise<void>((resolve) => {
@@ -215,13 +215,16 @@ export class ShardKeeper {
 
   /**
    * Checks all shards after a report about one. A holder that loses one shard has often lost all of its shards, and the platform may send
-   * their reports over a lost shard.
+   * the reports about the other shards over a lost shard.
    */
   private async onShardReported(): Promise<void> {
     try {
       await this.upkeep.checkSoon();
     } catch (error) {
-      this.failures.warn('cannot check the conduit, retrying', { err: error });
+      this.failures.warn(
+        'cannot request an early check of the conduit, waiting for the next scheduled check',
+        { err: error },
+      );
     }
     this.tickSoon();
   }

@@ -55,7 +55,7 @@ export interface ShardView {
 
 /** What a connector must do with the shards now. */
 export interface ShardPlan {
-  /** Shards to take. Uses a socket that is still open, or opens one. */
+  /** Shards to take, each with a socket that is still open or with a new one. */
   claim: Shard[];
   /** Shards to offer to other connectors. The socket stays open until another connector takes the shard. */
   offer: Shard[];
@@ -63,22 +63,24 @@ export interface ShardPlan {
   close: number[];
   /** Shards whose sockets must be replaced, because the sockets do not serve them. */
   replace: Shard[];
-  /** Whether a shard is lost that another connector still holds. This connector may soon take it. */
+  /** Whether another connector holds a lost shard, which this connector may soon take. */
   isUrgent: boolean;
   /** Whether to ask the platform which shards are lost, because another holder has probably died. */
   isSuspicious: boolean;
 }
 
-// How long only the holder may reconnect a lost shard. A live holder notices a loss immediately, but the platform's report may reach
-// another connector first.
+// Time during which only the holder may reconnect a lost shard. A live holder notices a loss immediately, but the platform's report may
+// reach another connector first.
 const graceMs = 200;
-// How long a holder may take to connect a shard. A welcome and an assignment take a fraction of that time, even with a retry.
+// Maximum time for a holder to connect a shard. A welcome and an assignment take a fraction of that time, even with a retry.
 const connectMs = 5_000;
-// How long a connector that already has its share leaves a lost shard to the others.
+// Time during which a connector that already has its share leaves a lost shard without a holder to other connectors.
 const patienceMs = 3_000;
-// How long an unknown session may still be ours. A reconnect can change the session's id, which the holder saves within a second.
+// Maximum time for which an unknown session may still be ours. A reconnect can change the session's id, which the holder saves within a
+// second.
 const foreignMs = 3_000;
-// How long a listing may omit a new session. The platform lists it at once, but the listing may have been requested earlier.
+// Maximum time for which a listing may omit a new session. The platform lists a new session at once, but the listing may have been
+// requested earlier.
 const replaceMs = 1_000;
 
 /** Decides what to do with the shards. Other connectors decide at the same time, so each update must check that its row is unchanged. */

@@ -76,7 +76,7 @@ describe(ShardSocket.name, () => {
     ['saveEnabled', ['one enabled', 'gap from 1000', 'connecting', 'one connecting']],
   ] as const)('treats a loss during %s as a loss', async (step, expected) => {
     const { sut, log } = setup(step);
-    await expect(sut.welcomed(session('one'))).rejects.toThrow('was lost while it was being assigned');
+    await expect(sut.welcomed(session('one'))).rejects.toThrow('was lost during the assignment');
     expect(sut.sessionId).toBeNull();
     expect(log).toEqual(expected);
 
@@ -87,7 +87,7 @@ describe(ShardSocket.name, () => {
 
   it('records no gap when the session is lost before it is assigned', async () => {
     const { sut, log } = setup('saveSession');
-    await expect(sut.welcomed(session('one'))).rejects.toThrow('was lost while it was being assigned');
+    await expect(sut.welcomed(session('one'))).rejects.toThrow('was lost during the assignment');
     expect(log).toEqual(['connecting']);
   });
 
@@ -96,7 +96,7 @@ describe(ShardSocket.name, () => {
     let confirm: (outcome: ShardOutcome) => void = () => undefined;
     reply(() => new Promise((resolve) => (confirm = resolve)));
     const first = sut.welcomed(session('one'));
-    const isRejected = expect(first).rejects.toThrow('was lost while it was being assigned');
+    const isRejected = expect(first).rejects.toThrow('was lost during the assignment');
     await new Promise(setImmediate); // wait until the platform was called
     sut.lost(loss);
     reply(() => Promise.resolve({ kind: 'assigned' }));
@@ -116,7 +116,7 @@ describe(ShardSocket.name, () => {
       sut.lost(loss);
       return Promise.reject(new PlatformUnavailableError('away', 1));
     });
-    await expect(sut.welcomed(session('one'))).rejects.toThrow('was lost while it was being assigned');
+    await expect(sut.welcomed(session('one'))).rejects.toThrow('was lost during the assignment');
     expect(calls).toBe(1);
     expect(log).toEqual(['connecting']);
   });

@@ -38,7 +38,7 @@ export interface ShardSocketTools {
   ingest: SocketIngest;
   gaps: DeliveryGaps;
   logger: Logger;
-  /** Called when the platform reports that any connector's shard is lost. */
+  /** Called when the platform reports that a shard of any connector is lost. */
   onShardDisabled: () => void;
 }
 
@@ -81,7 +81,7 @@ export class ShardSocket implements EventSocketListener {
     const settledUntil = Math.min(
       ingest.settledUntil(this.source),
       gaps.unsavedFrom(this.source),
-      // The platform may have sent messages after the last frame that never arrived.
+      // After the last frame that arrived, the platform may have sent messages that never arrived.
       this.socket.lastFrameAt ?? Infinity,
     );
     return { ...this.key, settledUntil };
@@ -162,7 +162,9 @@ export class ShardSocket implements EventSocketListener {
   /** Throws an error when the session has been lost. A later session may already serve the shard. */
   private requireCurrent(use: SessionUse): void {
     if (this.use !== use)
-      throw new Error(`the session for shard ${this.key.id} was lost while it was being assigned`);
+      throw new Error(
+        `the session for shard ${this.key.id} of conduit ${this.key.conduitId} was lost during the assignment`,
+      );
   }
 
   private endGap(): void {
@@ -191,7 +193,7 @@ export class ShardSocket implements EventSocketListener {
   private warn(error: unknown): void {
     this.tools.logger.warn(
       { err: error, shard: this.key.id },
-      'cannot save the state of a shard, leaving it to the next check of the shards',
+      'cannot save the state of a shard, retrying with the next check of the shards',
     );
   }
 }

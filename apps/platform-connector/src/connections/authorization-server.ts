@@ -65,8 +65,8 @@ export class AuthorizationServer {
   }
 
   /**
-   * Returns the URL of the page on which a user gives consent. Returns undefined without `PUBLIC_URL`, to which the browser returns, and
-   * without a client secret, with which the application exchanges the code.
+   * Returns the URL of the page on which a user gives consent. Returns undefined if `PUBLIC_URL` or the client secret is missing: the
+   * browser returns to `PUBLIC_URL`, and the application needs the secret to exchange the code.
    */
   authorizePage(scopes: readonly string[], state: string): string | undefined {
     const { redirectUri } = this;

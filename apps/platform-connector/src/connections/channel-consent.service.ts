@@ -7,7 +7,7 @@ import { consentStateOf, worstOf, type ConsentFacts } from './consent-state.js';
 
 type ConsentRow = ConsentFacts & { channelId: string; type: string };
 
-/** For each channel, lists the event types that the service is subscribed to, and why it is not subscribed to the others. */
+/** For each channel, reports to which event types the service is subscribed, and why it is not subscribed to the other event types. */
 @Injectable()
 export class ChannelConsent {
   constructor(

@@ -14,7 +14,7 @@ import { ConnectionConsequences } from './connection-consequences.service.js';
 import type { Connection } from './connection.entity.js';
 import { ConnectionsRepository, type NewConnection } from './connections.repository.js';
 
-// Maximum number of pending connections. Each of them is polled every few seconds.
+// Maximum number of pending connections. Each one with a device code is polled every few seconds.
 const maxPending = 10;
 // How long a browser may take to return. The user may have to sign in on the platform first.
 const stateLifetimeMs = 10 * 60_000;
@@ -56,8 +56,8 @@ export class ConnectionsService {
 
   /**
    * Starts the first connection of a new installation: for a channel, with a device code. If no active event type needs a channel's
-   * consent, first activates all supported event types. If a connection is already pending, returns that one. Returns undefined if a user
-   * was ever connected.
+   * consent, first activates all supported event types. If a connection with a valid device code is already pending, returns that one.
+   * Returns undefined if any connection already belongs to a user.
    *
    * @throws like `start`
    */
@@ -75,7 +75,8 @@ export class ConnectionsService {
   /**
    * Gets the tokens of a user whose browser has returned from the authorize page.
    *
-   * @throws ServiceError `not_found` when the state is unknown, used, or expired; `conflict` without consent; PlatformUnavailableError
+   * @throws ServiceError `not_found` when the state is unknown, used, or expired; `conflict` when the user refused or the platform rejects
+   * the code; PlatformUnavailableError
    */
   async complete({ state, code }: CompleteConnectionRequest): Promise<ConnectionMessage> {
     const connection = await this.repository.takeByState(hashOf(state));

@@ -66,7 +66,10 @@ export class UserPlatforms implements OnModuleInit {
     };
   }
 
-  /** After a 401, refreshes the token only if it has become invalid. The platform also sends a 401 for other reasons. */
+  /**
+   * Returns a source of the user's token. After a 401, the source refreshes the token only if the token has become invalid, because the
+   * platform also sends a 401 for other reasons.
+   */
   private tokensOf({ connectionId, userId }: ConnectedUser): TokenSource {
     return {
       userId,

@@ -8,11 +8,11 @@ import { ConnectionsRepository } from './connections.repository.js';
 const remedy =
   'The platform no longer accepts the tokens: the user disconnected the application, or changed the password. Connect the channel again.';
 
-// How often to try to save the outcome of a refresh while the callers wait. With pauses of 2 s, five attempts take 8 s, enough for the
-// database to restart.
+// Maximum number of attempts to save the outcome of a refresh while the callers wait. With pauses of 2 s, five attempts take 8 s, enough
+// for the database to restart.
 const saveAttempts = 5;
 const saveRetryMs = 2_000;
-// How long the service keeps trying to save new tokens after the callers got an error. A database failover can take minutes.
+// Maximum time to keep trying to save new tokens after the callers got an error. A database failover can take minutes.
 const keepMs = 10 * 60_000;
 
 /** A refresh request: `outcome` is the platform's reply, once it has arrived. */
@@ -79,7 +79,7 @@ export class UserTokens {
     return refresh;
   }
 
-  /** Waits up to 9 s for refreshes in progress and for unsaved tokens. Their callers may have given up already. */
+  /** Waits up to 9 s for refreshes in progress and for unsaved tokens. The callers may have given up already. */
   async stop(): Promise<void> {
     await within(refreshTimeoutMs + 1_000, this.untilIdle());
     this.isStopped = true;
@@ -161,7 +161,7 @@ export class UserTokens {
       await this.repository.saveReconnectNeeded(id, remedy, manager);
       this.logger.warn(
         { connectionId: id, reason: outcome.message },
-        'the platform no longer accepts the tokens of a user, connect the user again',
+        'the platform no longer accepts the tokens of a user. Connect the user again',
       );
       return null;
     });

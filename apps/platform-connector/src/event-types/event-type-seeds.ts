@@ -10,7 +10,7 @@ export interface EventTypeSeeds {
 
 /**
  * Finds the versions of types that are new in the catalog. Keeps users' choices, with one exception: if an older version is active, the
- * newest version replaces it. The service must not subscribe to both.
+ * newest version replaces it. The service must not subscribe to two versions of a type.
  */
 export function seedEventTypes(
   catalogue: readonly EventType[],

@@ -38,7 +38,7 @@ export class EventTypesRepository {
     return readAll(this.dataSource.manager);
   }
 
-  /** Activates this version of the type and deactivates the others. If `isActive` is false, deactivates all versions. */
+  /** Activates this version of the type and deactivates its other versions. If `isActive` is false, deactivates all versions. */
   async choose(type: string, version: string, isActive: boolean): Promise<void> {
     await this.dataSource.query('UPDATE event_types SET active = ($3 AND version = $2) WHERE type = $1', [
       type,

@@ -12,7 +12,7 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { areSameScopes, type GrantsOf } from './consent.js';
 import { UserGrantsRepository, type KnownUser } from './user-grants.repository.js';
 
-// How many users to list per round. 500 users take 50 calls and about 2 s; the next round starts at once with more.
+// How many users to list per round. 500 users take 50 calls and about 2 s; the next round starts at once with the next users.
 const usersPerRound = 500;
 // Maximum number of concurrent listings. A call takes about 100 ms, and other calls need slots too.
 const concurrency = 4;
@@ -38,7 +38,7 @@ export class UserGrants {
   ) {}
 
   /**
-   * Lists the grants of users whose listing is due, at most 500. Returns a function that looks up the known grants of a user in `userIds`.
+   * Lists the grants of at most 500 users whose listing is due. Returns a function that looks up the known grants of a user in `userIds`.
    */
   async read(userIds: readonly string[], signal: AbortSignal): Promise<GrantsOf> {
     const users = await this.repository.keep(this.clientId, userIds);

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the tables for the application's access token and its rate budget. All instances share both. */
+/** Creates the tables for the application's access token and its rate budget. All instances share the token and the budget. */
 export class CreateAppTokensAndRateBudgets1764200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

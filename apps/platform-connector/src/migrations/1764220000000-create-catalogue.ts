@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the tables for scopes, API endpoints, and the seeds that were added to both. The connector no longer uses them: the gateway's
- * migration 1764600000000 copies their rows into the gateway's schema. Keep the tables until every supported upgrade starts from a version
- * whose gateway has copied the rows. Then a later version of the connector can drop them.
+ * Creates the tables for scopes, API endpoints, and the seeds that were added to these two tables. The connector no longer uses the tables:
+ * the gateway's migration 1764600000000 copies their rows into the gateway's schema. Keep the tables until every supported upgrade starts
+ * from a version whose gateway has copied the rows. Then a later version of the connector can drop them.
  */
 export class CreateCatalogue1764220000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the callback of each subscription. Creates the table for subscriptions that move to another webhook secret. */
+/** Adds the column for the callback of each subscription. Creates the table for subscriptions that move to another webhook secret. */
 export class CreateSubscriptionMoves1767300000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

@@ -28,7 +28,7 @@ const statements = [
     refresh_token_encrypted text,
     is_monitored boolean NOT NULL DEFAULT false,
     remedy text,
-    -- The next poll or validation; null when there is nothing to do.
+    -- When the next poll or validation is due; null when none is due.
     due_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),

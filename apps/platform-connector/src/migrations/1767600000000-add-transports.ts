@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the transport of each subscription, and the transport that the service wants. */
+/** Adds the columns for the transport of each subscription, and for the transport that the service wants. */
 export class AddTransports1767600000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

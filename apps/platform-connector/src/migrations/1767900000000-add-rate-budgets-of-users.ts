@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Gives each user whose token makes calls a separate rate budget. */
+/** Adds the user id to the rate budgets, so that each user whose token makes calls has a separate budget. */
 export class AddRateBudgetsOfUsers1767900000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the PostgreSQL backend's process id for each connector that takes shards. */
+/** Adds the column for the process id of the PostgreSQL backend of each connector that takes shards. */
 export class AddHolderBackends1768200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('ALTER TABLE shard_holders ADD COLUMN backend integer');

@@ -29,7 +29,7 @@ export class Picture {
   @Column('timestamptz', { name: 'fetched_at' })
   fetchedAt!: Date;
 
-  /** When the picture was last used, to the nearest hour. */
+  /** When the picture was last used. Can be up to an hour too early, because the service updates the time at most once an hour. */
   @Column('timestamptz', { name: 'used_at' })
   usedAt!: Date;
 }

@@ -107,7 +107,7 @@ describe(Pictures.name, () => {
         response.writeHead(200).end(pictureOf(name));
       });
       highest = Math.max(highest, running.size);
-      // When four downloads run, wait a little for a fifth. On a busy machine, downloads begin long after each other.
+      // When four downloads run, wait a little for a fifth. On a busy machine, downloads do not start at the same time.
       if (running.size === 4) timers.push(setTimeout(replyToAll, 20));
     };
     const ids = Array.from({ length: 60 }, (_, index) => String(index));

@@ -4,7 +4,7 @@ import { takeAdvisoryLock } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import type { RasterImage } from './raster-image.js';
 
-/** The user or category whose picture is meant. */
+/** Identifies the picture of a user or category. */
 export interface PictureKey {
   kind: PictureKind;
   id: string;

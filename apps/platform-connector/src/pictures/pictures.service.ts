@@ -73,7 +73,11 @@ export class Pictures {
       return await this.fetch(key);
     } catch (error) {
       if (!cached) throw error;
-      this.failures.warn('cannot refresh a picture, using the cached picture', { err: error });
+      this.failures.warn('cannot refresh a picture, using the cached picture', {
+        err: error,
+        kind: key.kind,
+        id: key.id,
+      });
       return cached.image;
     }
   }

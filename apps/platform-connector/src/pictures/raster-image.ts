@@ -9,7 +9,7 @@ export interface RasterImage {
   hash: string;
 }
 
-/** How each format begins: the first bytes and, for some formats, the bytes from the ninth on. In Latin-1. */
+/** The first bytes of each format, as Latin-1 text: `start` at offset 0 and, for WebP, `at8` at offset 8. */
 const formats: readonly { mediaType: string; start: string; at8?: string }[] = [
   { mediaType: 'image/png', start: '\x89PNG\r\n\x1a\n' },
   { mediaType: 'image/jpeg', start: '\xff\xd8\xff' },

@@ -1,7 +1,7 @@
 import type { LookUpPriority } from '@stream-events/contracts';
 
 export interface CallSlotsOptions {
-  /** The maximum number of concurrent calls of both priorities. */
+  /** The maximum number of concurrent calls, interactive and background together. */
   total: number;
   /** The maximum number of concurrent background calls. The remaining slots are reserved for interactive calls. */
   background: number;
@@ -19,7 +19,10 @@ interface Waiting {
   grant: () => void;
 }
 
-/** Limits concurrent calls. Interactive calls have reserved slots, and never wait behind background calls. */
+/**
+ * Limits concurrent calls. Interactive calls have reserved slots, and a free slot goes to a waiting interactive call before any waiting
+ * background call.
+ */
 export class CallSlots {
   private readonly inUse = { interactive: 0, background: 0 };
   private readonly waiting: Record<LookUpPriority, Waiting[]> = { interactive: [], background: [] };

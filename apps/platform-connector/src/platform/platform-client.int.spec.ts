@@ -47,12 +47,12 @@ describe(PlatformClient.name, () => {
     return { error: outcome, isLate };
   }
 
-  /** Makes all calls except token requests fail in this way. */
+  /** Makes all calls except token requests fail with this fault. */
   const failApi = (fault: Fault): void => {
     setup.fake.fault = (call, response) => call.name.includes('/api/') && fault(call, response);
   };
 
-  /** Makes the next calls, this many, fail with 500. */
+  /** Makes the next `times` calls fail with 500. */
   const failTimes = (times: number): void => {
     let left = times;
     failApi((_call, response) => {

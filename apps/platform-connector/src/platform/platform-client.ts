@@ -122,7 +122,7 @@ export class PlatformClient implements PlatformCaller {
     throw new PlatformCallError('malformed', 'The platform sent a reply that contains the access token.');
   }
 
-  /** Runs `work` in a slot. The deadline that it passes is a time of `performance.now()`. */
+  /** Runs `work` in a slot, and passes the call's deadline to `work`, in milliseconds by `performance.now()`. */
   private async inSlot<T>(
     priority: LookUpPriority,
     { totalMs }: CallLimits,

@@ -14,7 +14,7 @@ import {
 import { PlatformErrors } from './platform-errors.service.js';
 import { circuitRestMs } from './retry-schedule.js';
 
-// How many failures in a row open the circuit. Network problems can cause up to four in a row, so five mean that the platform is down.
+// How many failures in a row open the circuit. A short network problem rarely causes five in a row, so five mean that the platform is down.
 const failuresToOpen = 5;
 
 /** Tracks the results of this process's calls. Opens and closes the circuit, counts calls, and logs failures. */

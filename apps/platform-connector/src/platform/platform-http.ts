@@ -112,7 +112,7 @@ export class PlatformHttp {
     this.clock.note(response.headers.date, sentAt, Date.now());
     const bytes = Buffer.from(await response.body.arrayBuffer());
     const { statusCode: status } = response;
-    // Check only replies below status 500. A proxy in front of the platform may have sent the others.
+    // Check only replies below status 500. A proxy in front of the platform may have sent a reply with status 500 or above.
     if (status < 500) this.checkPlatform(response.headers[simulationHeader] !== undefined);
     return { status, headers: response.headers, bytes };
   }

@@ -95,7 +95,7 @@ function chooseTransport(
     throw new Error('PLATFORM_TRANSPORT is webhook: set PUBLIC_URL and PLATFORM_WEBHOOK_SECRET');
   if ((wanted === 'webhook' || wanted === 'conduit') && credentials && !hasSecret)
     throw new Error(
-      `PLATFORM_TRANSPORT is ${wanted}: set PLATFORM_CLIENT_SECRET, or PLATFORM_TRANSPORT to websocket`,
+      `PLATFORM_TRANSPORT is ${wanted}: set PLATFORM_CLIENT_SECRET, or set PLATFORM_TRANSPORT=websocket`,
     );
   if (wanted === 'conduit' && !credentials)
     throw new Error('PLATFORM_TRANSPORT is conduit: set PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET');

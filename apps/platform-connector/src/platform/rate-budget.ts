@@ -74,8 +74,8 @@ export function take(bucket: Bucket, priority: LookUpPriority, now: number): Tak
 }
 
 /**
- * Applies the platform's report, but never raises the number of calls left. This bucket already counts the calls in flight; the platform
- * does not. If the number becomes too low, it recovers within a minute.
+ * Applies the platform's report, but never raises the number of calls left. This bucket already counts the calls in flight; the report does
+ * not. If the number becomes too low, it recovers within a minute.
  */
 export function correct(bucket: Bucket, report: RateLimitReport, now: number): Bucket {
   const remaining = Math.min(refill(bucket, now).remaining, report.remaining);

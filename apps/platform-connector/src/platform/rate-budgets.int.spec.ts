@@ -57,7 +57,7 @@ describe(RateBudgets.name, () => {
     const inBackground = setup.fake.count(users);
 
     expect(inBackground).toBeGreaterThanOrEqual(9);
-    // Plus one call for every six seconds of the test.
+    // 9 calls, plus one for every 6 s of the test.
     expect(inBackground).toBeLessThanOrEqual(9 + Math.floor((performance.now() - startedAt) / 6_000));
     setLimits('users', { totalMs: 30_000 });
     await look(instance);

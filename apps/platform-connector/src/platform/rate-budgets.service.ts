@@ -24,7 +24,8 @@ const forgottenAfter = '1 day';
 
 /**
  * Manages the rate budgets. The platform counts each user's calls separately, so there is one budget for the application and one for each
- * user whose token makes calls. All instances share one row per budget. They change it under a lock, by the database's clock.
+ * user whose token makes calls. All instances share one row per budget. An instance locks the row before a change, and uses the database's
+ * clock.
  */
 @Injectable()
 export class RateBudgets {

@@ -8,7 +8,10 @@ export interface CallLimits {
   attempts: number;
 }
 
-/** Limits of look-ups that a user may wait for, for at most 4.5 s. The calling service gives up after 4 s, the contract's timeout. */
+/**
+ * Limits of look-ups that a user may wait for. The calling service gives up after 4 s, the contract's timeout, because a user waits at most
+ * 4.5 s for the whole request.
+ */
 const userLimits: CallLimits = { totalMs: 3_500, attemptMs: 3_000, attempts: 2 };
 
 /** Limits of stream look-ups. Their contract has a timeout of 15 s. */
@@ -31,8 +34,9 @@ const conduitLimits: CallLimits = { totalMs: 8_000, attemptMs: 3_000, attempts: 
 
 /**
  * Limits of listing and creating conduits. Make only one attempt: if the reply is lost, the platform may have created a conduit, and a
- * second attempt could create another one. Both calls together end within the 10 s for which a connector claims the check of the conduit.
- * If the search for an earlier conduit takes longer, two connectors can each create a conduit, but only one of them saves it.
+ * second attempt could create another one. The listing and the creation together end within the 10 s for which a connector claims the check
+ * of the conduit. If the search for an earlier conduit takes longer, two connectors can each create a conduit, but only one of them saves
+ * it.
  */
 const newConduitLimits: CallLimits = { totalMs: 4_500, attemptMs: 4_000, attempts: 1 };
 

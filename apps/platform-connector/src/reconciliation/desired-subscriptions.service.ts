@@ -17,8 +17,8 @@ export interface DesiredSubscriptions {
 }
 
 /**
- * Determines which subscriptions should exist: one for each monitored streamer and active event type, plus one for reports about lost
- * shards.
+ * Determines which subscriptions should exist: those for each monitored streamer and active event type and, while a conduit exists, one for
+ * reports about lost shards.
  */
 @Injectable()
 export class DesiredSubscriptionsService {

@@ -31,7 +31,8 @@ export interface Match {
   foreignCost: number;
 }
 
-// How far in the future a status may be. Beyond that, it is old: the database's clock was set back after the status changed.
+// How far in the future the time of a status change may be. A status with a later time is old: the database's clock was set back after the
+// change.
 const maxAheadMs = 60_000;
 
 type KindOf = (transport: SubscriptionTransport | null) => TransportKind | undefined;

@@ -166,7 +166,10 @@ export class PlanExecution {
   }
 }
 
-/** Alternates deletions and creations, so that a thousand of one kind do not delay the first of the other. */
+/**
+ * Alternates deletions and creations, so that a thousand deletions do not delay the first creation, nor a thousand creations the first
+ * deletion.
+ */
 function alternate(actions: readonly Action[]): Action[] {
   const deletions = actions.filter(({ kind }) => kind === 'delete');
   const creations = actions.filter(({ kind }) => kind !== 'delete');

@@ -16,8 +16,8 @@ import type { TransportKind } from '../subscriptions/own-transports.js';
 import type { Action } from './subscription-plan.js';
 
 /*
- * How a subscription moves to another transport, or to the first webhook secret. Each step starts from a new listing, so a move continues
- * after a crash at any point:
+ * How a subscription moves to another transport, or to the first secret of PLATFORM_WEBHOOK_SECRET. Each step starts from a new listing, so
+ * a move continues after a crash at any point:
  *
  *   announced to the events services ──4 s──▶ second subscription created ──▶ enabled ──10 s──▶ end announced ──▶ first one deleted
  *        ▲                                              │ not enabled: deleted         │ no longer enabled
@@ -61,13 +61,13 @@ const maxMoves = 500;
 // The maximum number of moves before the first subscription with the wanted transport works. Until then, the gateways may still lack the
 // new first secret.
 const maxProbes = 20;
-// How long both subscriptions deliver before the end is announced. The platform may list a subscription as enabled a moment before it
-// delivers. The first subscription covers that moment.
+// Minimum time for which both subscriptions of a move deliver before the end of the overlap is announced. The platform may list a
+// subscription as enabled a moment before it delivers. The first subscription covers that moment.
 const overlapMs = 10_000;
-// How far ahead to announce an end. Every events service must store the announcement within this time.
+// Time from the announcement of an end to the end itself. Every events service must store the announcement within this time.
 const endNoticeMs = 5_000;
-// How long to keep the first subscription after the announced end. It must still deliver all earlier events, even if the platform's clock
-// is behind.
+// Minimum time from the announced end to the deletion of the first subscription. The first subscription must still deliver all earlier
+// events, even if the platform's clock is behind.
 const afterEndMs = 2_000;
 
 const noRoom =

@@ -19,16 +19,15 @@ export interface PlatformListing {
 
 // How many pages to read. With 100 subscriptions per page, this is enough for a million. A longer list means that paging does not end.
 const maxPages = 10_000;
-// The retry time when no user is connected. It is short, because users connect a channel within about a minute, and the new session then
-// requests a round anyway.
+// The retry time when no user is connected. The session of a newly connected user requests a round at once, so this pause rarely matters.
 const noUserRetrySeconds = 10;
 
 /**
  * Lists, creates, and deletes subscriptions on the platform. All methods throw PlatformUnavailableError when the platform, a token, or a
  * transport is unavailable.
  *
- * Over plain sockets, the platform treats each user's token separately: it has its own limit, and lists only the subscriptions that were
- * created with it.
+ * Over plain sockets, each user's token has its own limit. A listing with the token contains only the subscriptions that were created with
+ * that token.
  */
 @Injectable()
 export class PlatformSubscriptions {
@@ -64,8 +63,8 @@ export class PlatformSubscriptions {
       // they all use one user's session.
       ofUsers.maxCost = Math.max(ofUsers.maxCost, maxCost);
     }
-    // From the listing with the other limit, take only our own subscriptions. Other programs' subscriptions in it do not count toward the
-    // limit for new subscriptions.
+    // From the listing with the other limit, take only our own subscriptions. Other programs' subscriptions in that listing do not count
+    // toward the limit for new subscriptions.
     const own = (await this.transports.read())?.own;
     const onlyOurs = ({ subscriptions }: PlatformListing): PlatformSubscription[] =>
       subscriptions.filter(({ transport }) => own?.kindOf(transport) !== undefined);

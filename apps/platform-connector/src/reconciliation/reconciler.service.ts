@@ -75,7 +75,7 @@ export class Reconciler {
     await within(stopLimitMs, this.running);
   }
 
-  /** Requests a listing after the conduit was created, because subscriptions are waiting for it. */
+  /** Requests a listing after the conduit was created, because subscriptions are waiting for the conduit. */
   private async onConduitCreated(): Promise<void> {
     try {
       await this.reconciliation.requestListing();

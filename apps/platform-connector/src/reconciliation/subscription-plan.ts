@@ -45,8 +45,8 @@ export type Action =
   /** Creates a second subscription with the wanted transport. Leaves the row unchanged; the next listing contains the new subscription. */
   | { kind: 'create_second'; own: OwnSubscription; cost: number }
   /**
-   * Deletes a subscription. Afterwards, `after` replaces the row `own`, or removes it when null. `own` is null for a stray, which has no
-   * row.
+   * Deletes a subscription. After the deletion, `after` replaces the row `own`; if `after` is null, the row is removed. `own` is null for a
+   * stray, which has no row.
    */
   | { kind: 'delete'; subscriptionId: string; own: OwnSubscription | null; after: OwnSubscription | null };
 
@@ -65,8 +65,8 @@ export interface Plan extends RowChanges {
 // need the rate budget too.
 const maxProbes = 20;
 
-// How long to wait before recreating a subscription that was expected to be free but whose cost did not fit under the limit. Without this
-// pause, every round would create and delete it.
+// Pause before the service recreates a subscription that was expected to be free but whose cost did not fit under the limit. Without this
+// pause, every round would create and delete the subscription.
 const wrongCostPauseMs = 3_600_000;
 
 /** Compares the wanted subscriptions with the platform's, and plans the actions. */

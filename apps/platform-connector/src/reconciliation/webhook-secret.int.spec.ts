@@ -240,7 +240,7 @@ describe('rotation of the webhook secret', () => {
   it(
     'is the work of the instances with the newest secrets, also while others run',
     async () => {
-      // The old instance leaves a due round to the others for 2 s. On a busy machine, the others may need longer.
+      // The old instance leaves a due round to the other instances for 2 s. On a busy machine, the other instances may need longer.
       const { claim } = ReconciliationSchedule.prototype;
       jest.spyOn(ReconciliationSchedule.prototype, 'claim').mockImplementation(function (
         this: ReconciliationSchedule,

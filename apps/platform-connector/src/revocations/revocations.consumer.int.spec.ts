@@ -105,7 +105,7 @@ describe('RevocationsConsumer', () => {
     await setup.publish(revocationOf(id, 'enabled'));
     await setup.publish(revocationOf(other));
 
-    // Messages are read in order, so once the last one is read, all are.
+    // Messages are read in order: when the last message has been read, all messages have been read.
     await eventually(() => expect(idsByType()['stream.offline']).not.toBe(other));
     expect((await untilSubscribed())['stream.online']).toBe(id);
   });

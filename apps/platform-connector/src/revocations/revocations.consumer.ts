@@ -91,6 +91,9 @@ export class RevocationsConsumer {
     if (this.revoked.size === 0) return;
     const byStatus = Object.fromEntries(this.revoked);
     this.revoked.clear();
-    this.logger.warn({ byStatus }, 'the platform revoked subscriptions, recreating them');
+    this.logger.warn(
+      { byStatus },
+      'the platform revoked subscriptions, recreating those that users still consent to',
+    );
   }
 }

@@ -21,7 +21,7 @@ export interface DeliveryGap extends DeliverySource {
   reason: string;
 }
 
-/** The end of a source's open gaps: of all that began at or before `until`. */
+/** The end of a source's open gaps that began at or before `until`. */
 export interface GapEnd extends DeliverySource {
   until: number;
 }

@@ -19,7 +19,7 @@ import {
 
 const idleMs = 500;
 const maxBackoffMs = 5_000;
-// Lost messages that are at most this far apart belong to one gap.
+// Messages that are lost within this time of each other belong to one gap.
 const sameLossMs = 60_000;
 // The maximum number of unsaved gaps while the database is unavailable. Beyond that, the oldest gap is only in the log.
 const maxUnsaved = 1_000;
@@ -77,7 +77,7 @@ export class DeliveryGaps {
     await this.saveAll();
   }
 
-  /** Begins a gap: the source's messages may be missing from `from` until the time that is passed to `end`. */
+  /** Begins a gap at `from`. The source's messages may be missing until the time that is passed to `end`. */
   begin({ transport, source }: DeliverySource, from: number, reason: string): void {
     this.add({ id: v7(), transport, source, from, until: null, lost: null, reason });
   }

@@ -2,7 +2,7 @@ import type { SocketMessage, SocketSession } from '@stream-events/platforms';
 import { FailureLog, within, type Logger } from '@stream-events/service';
 import { SocketLink, type LinkEnd } from './socket-link.js';
 
-/** Receives the events of an `EventSocket`. Its other methods may be called before `welcomed` resolves. */
+/** Receives the events of an `EventSocket`. The socket may call the other methods before `welcomed` resolves. */
 export interface EventSocketListener {
   /**
    * Reports a new session: the first one, or one after a loss. Subscriptions or a shard must use the session within 10 s, or the platform
@@ -16,8 +16,8 @@ export interface EventSocketListener {
    */
   received(message: SocketMessage): void;
   /**
-   * Reports the loss of the session. Messages may be missing from `since`, when the last frame arrived (in milliseconds since 1970), until
-   * the next `welcomed` resolves. The socket reconnects on its own. Not called after `stop`.
+   * Reports the loss of the session. Messages may be missing after `since` (the arrival of the last frame, in milliseconds since 1970) and
+   * until the next `welcomed` resolves. The socket reconnects on its own. Not called after `stop`.
    */
   lost(loss: { code: number | null; reason: string; since: number }): void;
 }
@@ -183,8 +183,8 @@ export class EventSocket {
     });
     const { link, reconnectUrl } = this;
     if (!link) this.reconnectLater();
-    // Try again if there is no close code: the platform then did not get this request, and still waits up to 30 s for it. A close code
-    // means that the URL was already used.
+    // Without a close code, try again: the platform did not get the connection request, and still waits for one, up to 30 s after it
+    // requested the reconnect. A close code means that the URL was already used.
     else if (end.code === null) this.later(() => this.onReconnect(link, reconnectUrl));
   }
 

@@ -32,17 +32,17 @@ export interface SocketQueueOptions {
 /** Injection token for limits that replace the defaults, for tests. */
 export const SOCKET_QUEUE_OPTIONS = Symbol('SOCKET_QUEUE_OPTIONS');
 
-// Enough for an outage of a minute: at 200 messages of about 1 KiB per second, 12,000 messages arrive.
+// Enough for an outage of a minute: at 200 messages per second, 12,000 messages of about 1 KiB arrive.
 const defaultOptions: SocketQueueOptions = {
   messages: 20_000,
   characters: 32 * 1024 * 1024,
   stopMs: 5_000,
 };
-// How many messages may be in the process of being stored. This fills the three batches that the events service stores at the same time.
+// Maximum number of messages that are being stored at the same time: three batches of 256 in flight, and one batch that is collecting.
 const maxRunning = 1_024;
 // How often to try one message while both the event store and the INGEST stream are unavailable.
 const probeMs = 500;
-// How often to try to store a message when the error is not an outage. The message itself is then probably the cause.
+// Maximum number of attempts to store a message when the error is not an outage. The message itself is then probably the cause.
 const maxErrors = 3;
 
 /**
@@ -56,8 +56,8 @@ const maxErrors = 3;
  *     └─▶ lost: the queue is full, the connector stops, or the message fails for another reason 3 times
  * ```
  *
- * The queue is in memory. If the connector is killed, the queue is lost, and the connector that takes over reports a gap from
- * `settledUntil` on. A message that arrives twice is stored once, because the event store remembers the platform's message ids.
+ * The queue is in memory. If the connector is killed, the queue is lost, and the connector that takes over reports a gap since
+ * `settledUntil`. A message that arrives twice is stored once, because the event store remembers the platform's message ids.
  */
 @Injectable()
 export class SocketIngest {
@@ -222,7 +222,7 @@ export class SocketIngest {
     this.probeTimer = setTimeout(() => this.probe(), probeMs);
     if (this.running > 0) return;
     this.probes += 1;
-    // Try another message with every second probe, because the store may fail only for some.
+    // Try another message with every second probe, because the store may fail only for some messages.
     const hasStarted = this.probes % 2 === 1 ? this.startNext() : this.startNext(this.waiting, this.again);
     if (!hasStarted) this.stopProbing();
   }

@@ -23,10 +23,10 @@ export interface LinkOptions {
   secondMs: number;
 }
 
-// In seconds. The platform replies within a fraction of one.
+// In seconds. The platform usually replies within a fraction of a second.
 const connectWithin = 10;
 const welcomeWithin = 10;
-// In seconds. The platform sends a frame at the end of each keep-alive interval; this margin allows for a slow network.
+// In seconds. The platform sends at least one frame in each keep-alive interval; this margin allows for a slow network.
 const keepAliveMargin = 3;
 const closeWithin = 2;
 

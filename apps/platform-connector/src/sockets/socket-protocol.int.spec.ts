@@ -13,7 +13,7 @@ const welcome = (id: string, keepalive_timeout_seconds = 600): string =>
 const cheer = (bits: number): string =>
   frame('notification', { subscription: { type: 'channel.cheer' }, event: { bits } });
 
-/** Covers what a correct platform never does. The simulator does not do it either, so this test runs its own server. */
+/** Covers faults that neither a correct platform nor the simulator has. This test therefore runs its own server. */
 describe(`${EventSocket.name} with a misbehaving platform`, () => {
   let server: WebSocketServer;
   let recorder: SocketRecorder;

@@ -39,8 +39,8 @@ export class UserSessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds and removes users, so that exactly these users have sockets. Returns the removed users. Their holders notice the removal when they
-   * renew the lease.
+   * Adds and removes users, so that exactly these users have sockets. Returns the removed users. The connectors that hold the removed
+   * users' sockets notice the removal when they renew the lease.
    */
   async keep(userIds: readonly string[]): Promise<RemovedUserSession[]> {
     await this.dataSource.query(

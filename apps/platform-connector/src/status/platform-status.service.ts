@@ -14,7 +14,7 @@ import { SubscriptionStatus } from '../subscriptions/subscription-status.service
 // The status shows only this many of the latest gaps, not a history.
 const maxGaps = 20;
 
-/** Reports the status of the platform. The circuit breaker's state is that of this process; all instances share the rest. */
+/** Reports the status of the platform. The circuit breaker's state is that of this process; all instances share the other data. */
 @Injectable()
 export class PlatformStatusService {
   constructor(

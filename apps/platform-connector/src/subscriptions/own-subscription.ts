@@ -141,8 +141,8 @@ export function withConsent(own: OwnSubscription, now: number): OwnSubscription 
   return { ...own, status: waiting, reason: null, attempts: 0, retryAt: null, statusSince: now };
 }
 
-// How long to pause after a refusal because of missing consent. A message about changed consent causes an attempt at once. No message tells
-// when a bot becomes a moderator, so retry daily.
+// Pause after a refusal because of missing consent. A message about changed consent causes an attempt at once. No message tells when a bot
+// becomes a moderator, so retry daily.
 const deniedPauseMs = 24 * 3_600_000;
 
 /**
@@ -178,8 +178,8 @@ export function putOff(
 }
 
 /**
- * Returns the row after the platform replied that the subscription already exists. If this service created it, the next listing contains
- * it; if not, another program did.
+ * Returns the row after the platform replied that the subscription already exists. If this service created the subscription, the service
+ * finds it in the next listing. If not, another program created it.
  */
 export function alreadyExists(own: OwnSubscription, now: number): OwnSubscription {
   if (own.attempts > 0) {

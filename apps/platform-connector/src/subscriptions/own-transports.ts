@@ -192,9 +192,9 @@ export class OwnTransportsReader {
 }
 
 /**
- * Chooses whose session a subscription uses. The platform accepts only users in the condition: picks the user who reads or, if that user is
- * not connected, another connected user in the condition. If none of them is connected, picks any user. Returns null while the chosen user
- * has no session.
+ * Chooses whose session a subscription uses. If the condition names connected users, picks one of them, because the platform may reject the
+ * session of any other user: first the user who reads, then the moderator, then the rest. If none of them is connected, picks any user.
+ * Returns null while the chosen user has no session.
  */
 export function chooseSession(
   sessions: readonly UserSessionState[],

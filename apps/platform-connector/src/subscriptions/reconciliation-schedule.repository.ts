@@ -165,7 +165,7 @@ export class ReconciliationSchedule {
     await this.dataSource.query('UPDATE reconciliation SET due_at = now() WHERE due_at > now()');
   }
 
-  /** Makes a round with a listing due now. Called at startup, because anything may have changed while no instance was running. */
+  /** Makes a round with a listing due now, for example at startup, because anything may have changed while no instance was running. */
   async requestListing(): Promise<void> {
     await this.dataSource.query(
       'UPDATE reconciliation SET due_at = LEAST(due_at, now()), listing_due_at = LEAST(listing_due_at, now())',

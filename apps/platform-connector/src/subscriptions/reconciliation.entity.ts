@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The reconciliation schedule: when the next one is due, the lease on the current one, the results of the last ones, and the declared
+ * The reconciliation schedule: when the next round is due, the lease on the current round, the results of earlier rounds, and the declared
  * transports. The table has only this row.
  */
 @Entity({ name: 'reconciliation' })

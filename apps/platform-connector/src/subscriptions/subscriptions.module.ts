@@ -13,7 +13,7 @@ import { OwnTransportsReader } from './own-transports.js';
 
 /**
  * Stores the service's subscriptions, and schedules their reconciliation with the platform. The schedule is not in reconciliation/, because
- * event-types/ and subscriptions/ use it and reconciliation/ imports both.
+ * event-types/ and subscriptions/ use the schedule, and reconciliation/ imports both folders.
  */
 @Module({
   imports: [ConduitsModule, PlatformModule, SocketsModule],

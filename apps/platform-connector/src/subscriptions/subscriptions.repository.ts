@@ -67,7 +67,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Removes all rows. A later listing recognizes subscriptions that still exist on the platform by their transport. */
+  /** Removes all rows. A later listing recognizes, by transport, the subscriptions that still exist on the platform. */
   async removeAll(): Promise<void> {
     await this.dataSource.query('DELETE FROM subscriptions');
   }
@@ -253,7 +253,7 @@ async function updateUnchanged(manager: EntityManager, changes: readonly Change[
   );
 }
 
-/** Returns the values of the changing columns, in the order that both statements expect. */
+/** Returns the values of the changing columns, in the order that the insert and the update expect. */
 function stateColumns(rows: readonly OwnSubscription[]): unknown[] {
   return [
     rows.map((row) => row.id),

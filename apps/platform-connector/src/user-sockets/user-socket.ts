@@ -12,9 +12,9 @@ import {
 import type { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import type { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
-// How long a connector keeps a socket whose lease it cannot renew. While the database is down for all connectors, none can take over the
-// socket, and messages still go to the INGEST stream. If only this connector has lost the database, another one opens a second session.
-// Each event then arrives on both, until this one gives up.
+// Maximum time for which a connector keeps a socket whose lease it cannot renew. While the database is down for all connectors, none can
+// take over the socket, and messages still go to the INGEST stream. If only this connector has lost the database, another one opens a
+// second session. Each event then arrives over both sessions, until this connector gives up.
 const outageLimitMs = 60_000;
 
 /** The reason for a gap in which no connector held the socket. */
@@ -148,10 +148,8 @@ export class UserSocket implements EventSocketListener {
     } catch (error) {
       this.beginGap(since, reason);
       this.failures.warn(
-        'cannot save the loss of an event socket, saving the new session when the socket connects again',
-        {
-          err: error,
-        },
+        'cannot save that an event socket lost its session. The next session overwrites the lost one',
+        { err: error, userId: this.claim.userId },
       );
     }
   }

@@ -12,8 +12,8 @@ import { connectorStopped, sourceOf, UserSocket } from './user-socket.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 5_000;
-// How long a connector claims no sockets after a failed pass. A database outage lets all leases expire. During this pause, twice the
-// renewal interval, their holders can renew them.
+// Time after a failed pass during which a connector claims no sockets. A database outage lets all leases expire. During this pause, twice
+// the renewal interval, their holders can renew them.
 const claimPauseMs = 5_000;
 // The maximum number of users to claim per pass. Connectors that start together then share the users.
 const claimsPerPass = 5;
@@ -43,7 +43,7 @@ export class UserSockets {
   ) {
     const failures = new FailureLog(logger);
     this.loop = new WorkerLoop({
-      work: () => this.attend(),
+      work: (stopping) => this.attend(stopping),
       idleMs,
       maxBackoffMs,
       onFailure: (error) => {
@@ -74,7 +74,7 @@ export class UserSockets {
     await Promise.all([...this.held.values()].map((socket) => socket.stop()));
   }
 
-  private async attend(): Promise<boolean> {
+  private async attend(stopping: AbortSignal): Promise<boolean> {
     // Use the method of the connector that started last, as the reconciler does, so that all connectors agree.
     const method = (await this.schedule.readTransports()).method ?? this.settings.transport;
     const wanted = await this.wantedUsers(method);
@@ -86,15 +86,16 @@ export class UserSockets {
     }
     // A connector with another transport claims nothing: it will soon be stopped, which closes its sockets.
     const mayClaim = method !== 'websocket' || this.settings.transport === method;
-    if (mayClaim && performance.now() > this.failedAt + claimPauseMs) await this.claim();
+    if (mayClaim && performance.now() > this.failedAt + claimPauseMs) await this.claim(stopping);
     for (const socket of this.held.values()) await socket.check();
     return false;
   }
 
-  private async claim(): Promise<void> {
-    for (let claims = 0; claims < claimsPerPass; claims += 1) {
+  private async claim(stopping: AbortSignal): Promise<void> {
+    for (let claims = 0; claims < claimsPerPass && !stopping.aborted; claims += 1) {
       const claim = await this.sessions.claim([...this.held.keys()]);
-      if (!claim) return;
+      // The stop no longer waits for this pass. The lease of the claim expires, and another connector takes the socket.
+      if (!claim || stopping.aborted) return;
       const { sessions, subscriptions, schedule, ingest, gaps, logger } = this;
       const url = this.settings.urls.socket;
       const socket = new UserSocket(claim, { url, sessions, subscriptions, schedule, ingest, gaps, logger });
@@ -118,7 +119,7 @@ export class UserSockets {
 
   /**
    * Ends the gaps of a removed socket. If its last connector has stopped, first records the gap since then, because no other connector will
-   * hold the socket and do so.
+   * hold the socket and record the gap.
    */
   private endGap({ userId, sessionId, settledAt, isHeld }: RemovedUserSession): void {
     const source = sourceOf(userId);

@@ -29,8 +29,8 @@ export function controlSecretPath(directory: string): string {
 }
 
 /**
- * Describes the simulator at `url`. Takes the control secret from the environment, because the secret in the data folder belongs to the
- * simulator of `npm start`.
+ * Returns the address of the simulator at `url`. Takes the control secret from the environment, because the secret in the data folder
+ * belongs to the simulator of `npm start`.
  *
  * @throws CommandError if the secret is missing or invalid
  */

@@ -65,7 +65,7 @@ export class FaultsService {
     return probability > 0 && this.random.chance(probability);
   }
 
-  /** Uses up one request of the fault. Returns whether the fault hits this request. */
+  /** Counts this request toward the fault's limit. Returns whether the fault hits this request. */
   take(fault: OAuthFault): boolean {
     const left = this.oauthFaults[fault] ?? 0;
     if (left > 0) this.oauthFaults[fault] = left - 1;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '@stream-events/service';
 import type { GrantMode, SimulatorConfig } from '../platform-simulator.config.js';
 
-/** How much an application may do, and how the platform treats failing callbacks. */
+/** Limits of applications, lifetimes of tokens and codes, and the treatment of failing callbacks. */
 export interface Limits {
   /** Maximum total cost of the subscriptions of one application (docs/platform-facts.md §4.6). */
   max_total_cost: number;

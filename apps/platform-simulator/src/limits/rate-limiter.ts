@@ -38,7 +38,7 @@ export class RateLimiter {
     const known = this.buckets.get(key);
     const { rate_limit } = this.limits.current;
     if (known?.capacity === rate_limit) return known;
-    const bucket = new TokenBucket(rate_limit, nowMs); // start full after the limit was changed
+    const bucket = new TokenBucket(rate_limit, nowMs); // a new bucket is full; a changed limit also creates a new bucket
     this.buckets.set(key, bucket);
     return bucket;
   }

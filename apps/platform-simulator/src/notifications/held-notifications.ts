@@ -4,7 +4,7 @@ interface Held {
   isOvertaken: boolean;
 }
 
-// Longest time to hold a notification if no other follows on the channel. It then goes out late, but is not lost.
+// Longest time to hold a notification if no other notification follows on the channel. The held one then goes out late, but is not lost.
 const maxHoldMs = 2_000;
 
 // Delay between the overtaking notification and the held one, so that they arrive in this order.

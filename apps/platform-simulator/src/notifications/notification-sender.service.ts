@@ -11,7 +11,7 @@ import type { WorldEvent } from '../world/world.js';
 import { HeldNotifications } from './held-notifications.js';
 import { composeBody, eventMember } from './notification.js';
 
-// Maximum notifications in flight, to bound memory. In the largest test, 20,000 users with two subscriptions each go live at the same time.
+// Maximum notifications in flight, to bound memory. Enough for events about 20,000 users with two matching subscriptions each.
 const maxWaiting = 40_000;
 
 const warnEveryMs = 10_000;
@@ -42,8 +42,8 @@ export class NotificationSender {
   }
 
   /**
-   * Sends the event to every matching subscription, each in its own message. Returns the ids of the conduit shards that send them. Leaves
-   * out messages that a fault loses. A message that a fault delays can still end up on another shard.
+   * Sends the event to every matching subscription, each in its own message. Returns the ids of the conduit shards that send them. The
+   * result omits messages that a fault loses. A message that a fault delays can still end up on another shard.
    */
   notifyAll(happened: WorldEvent): string[] {
     const member = eventMember(JSON.stringify(happened.event));

@@ -136,7 +136,7 @@ function prepareFrame(
   return { message, send: () => transport.send(message) };
 }
 
-/** If no subscription exists, creates a temporary one for the callback in the request. */
+/** Creates a temporary subscription, for a request that sets a callback when no enabled subscription exists. */
 function createStandIn(request: SendNotificationDto, defaultBroadcaster: string): SubscriptionView {
   const { type, callback, event } = request;
   const row = findEventType(type);

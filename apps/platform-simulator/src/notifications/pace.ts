@@ -1,4 +1,4 @@
-/** How many events to send now, and how many were dropped because the backlog was too large. */
+/** Number of events to send now, and number of events dropped because the backlog was too large. */
 export interface Due {
   send: number;
   missed: number;

@@ -23,7 +23,7 @@ export class SimulatedNotificationsController {
 
   /**
    * Sends an event to every matching subscription, with retries. Each subscription gets its own message id. `shards` lists one shard per
-   * message over a conduit: the one that sends the message, or the channel's own shard if the message is lost.
+   * message over a conduit: the one that sends the message, or the channel's own shard if no suitable shard is enabled.
    */
   @Post('occurrences')
   @HttpCode(202)

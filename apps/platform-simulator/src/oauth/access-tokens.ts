@@ -19,7 +19,7 @@ export interface AccessToken extends TokenOwner {
 
 const maxTokens = 10_000;
 
-/** Access tokens of applications and users. Disconnecting an application invalidates the user's tokens. */
+/** Access tokens of applications and users. Disconnecting an application invalidates the user's tokens for that application. */
 @Injectable()
 export class AccessTokens {
   private readonly tokens = new ExpiringStore<TokenOwner>(maxTokens);

@@ -9,7 +9,7 @@ export interface Authorization extends TokenOwner {
 
 const maxCodes = 1_000;
 
-// How long a code is valid. The platform says "a short time"; RFC 6749 recommends at most 10 minutes.
+// Lifetime of a code. The platform says "a short time"; RFC 6749 recommends at most 10 minutes.
 const lifetimeMs = 10 * 60 * 1_000;
 
 /** Each code is valid once (docs/platform-facts.md §4.1). */

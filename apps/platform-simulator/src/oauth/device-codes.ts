@@ -4,7 +4,7 @@ import { PlatformLimits } from '../limits/platform-limits.js';
 import { createSecret } from './access-tokens.js';
 import { ExpiringStore } from './expiring-store.js';
 
-/** A device code until the user decides, and then until the application collects the token. */
+/** A device code that waits for the user's decision, and then for the application to collect the token. */
 export interface DeviceCode {
   readonly deviceCode: string;
   /** The user compares this code with the one on the device. */

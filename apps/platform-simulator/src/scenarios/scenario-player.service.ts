@@ -8,7 +8,7 @@ import { World } from '../world/world.js';
 import type { PlayScenarioDto } from './scenario.dto.js';
 import { scenarios, type Act, type Scenario, type ScenarioName } from './scenarios.js';
 
-// How many viewers of a raid follow and chat immediately.
+// Number of raiding viewers who follow and chat immediately.
 const crowd = 10;
 
 /** Runs one scenario at a time. Random decisions depend only on the seed. */

@@ -8,8 +8,8 @@ export interface RequiredGrant {
 }
 
 /**
- * Lists the grants that a subscription needs (docs/platform-facts.md §5). The reading user must grant one scope from each group. With an
- * app access token, chat also needs `user:bot` from that user and `channel:bot` from the broadcaster.
+ * Lists the grants that a subscription needs (docs/platform-facts.md §5). The user who reads must grant one scope from each list in
+ * `row.scopes`. With an app access token, chat also needs `user:bot` from that user and `channel:bot` from the broadcaster.
  */
 export function listRequiredGrants(
   row: EventType,

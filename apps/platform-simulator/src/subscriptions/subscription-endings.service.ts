@@ -10,7 +10,7 @@ import { addressOf } from '../transports/transport.js';
 import { SubscriptionTransports } from './subscription-transports.service.js';
 import { SubscriptionsService } from './subscriptions.service.js';
 
-// How long the subscriptions of a lost socket stay in the list, in seconds. The platform lists them for at least a minute
+// Time for which the subscriptions of a lost socket stay in the list, in seconds. The platform lists them for at least a minute
 // (docs/platform-facts.md §1.6).
 const listedFor = 60;
 

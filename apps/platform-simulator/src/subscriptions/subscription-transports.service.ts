@@ -38,7 +38,7 @@ export class SubscriptionTransports {
     return this.owners.get(session);
   }
 
-  /** A socket can serve only one user, so rejects any other user (docs/platform-facts.md §2). */
+  /** Rejects a second user, because a socket can serve only one user (docs/platform-facts.md §2). */
   private useSocket(owner: Owner, transport: SocketTransport): SocketTransport {
     const known = this.owners.get(transport.session) ?? owner;
     if (keyOfOwner(known) !== keyOfOwner(owner)) {

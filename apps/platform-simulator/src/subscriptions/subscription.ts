@@ -68,7 +68,10 @@ export function channelOf(condition: Condition): string | undefined {
   );
 }
 
-/** Whether a subscription with this condition gets the event. Keys such as the moderator name who listens, so they exclude no events. */
+/**
+ * Whether a subscription with this condition gets the event. Keys such as `moderator_user_id` only name the listener, so they exclude no
+ * events.
+ */
 export function matchesCondition(condition: Condition, event: EventPayload): boolean {
   return Object.entries(condition).every(([key, value]) => {
     switch (key) {

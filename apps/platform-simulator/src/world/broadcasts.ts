@@ -1,7 +1,7 @@
 import type { Channel } from './population.js';
 import { createStreamId, isListed, type Stream } from './stream.js';
 
-/** When a stream starts or ends, and how late the streams API shows it. In milliseconds. */
+/** Time of a stream's start or end, and the delay until the streams API shows the change. In milliseconds. */
 export interface StreamTurn {
   now: number;
   lagMs?: number | undefined;

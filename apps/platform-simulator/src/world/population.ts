@@ -29,7 +29,7 @@ export interface Category {
   readonly name: string;
 }
 
-/** Events change the channel's state. */
+/** A channel and its current state, which events change. */
 export interface Channel {
   readonly broadcaster: Person;
   readonly moderators: readonly Person[];

@@ -38,7 +38,7 @@ describe(Broadcasts.name, () => {
     for (const { id } of users) world.broadcasts.start(world.channel(id), { now: 0 });
     expect(world.broadcasts.liveCount).toBe(10_000);
     const began = process.cpuUsage();
-    // Look up all users 20 times. A linear scan would take two billion steps.
+    // Look up all users 20 times. A linear scan would take up to two billion steps.
     for (let round = 0; round < 20; round += 1) {
       expect(users.every(({ id }) => findListed(world.channel(id), 1) !== undefined)).toBe(true);
     }

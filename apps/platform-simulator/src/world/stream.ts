@@ -15,11 +15,11 @@ export interface Stream {
   viewers: number | null;
 }
 
-// How often the viewer count changes. The platform does not update its counts continuously either.
+// Time between two changes of the viewer count. The platform does not update its counts continuously either.
 const viewersChangeEveryMs = 30_000;
 
 /**
- * Id of a user's nth stream, derived only from the seed and the user. With 15 digits, a million streams contain a duplicate id with a
+ * Id of the user's stream number `count`, derived only from the arguments. With 15 digits, a million streams contain a duplicate id with a
  * probability of 1 in 2,000.
  */
 export function createStreamId(seed: string, userId: string, count: number): string {

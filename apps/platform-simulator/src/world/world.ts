@@ -70,7 +70,7 @@ export class World {
     this.channels = createBroadcasters(this.users).map(({ id }) => this.channel(id));
   }
 
-  /** Generates the next event that the audience wants. Returns null if it wants none of the generated types. */
+  /** Generates the next event that the audience wants. Returns null if the audience wants none of the generated types. */
   nextEvent(audience: Audience, now: Date): WorldEvent | null {
     const wanted = livelyEvents.filter(({ type }) => audience.has(type));
     if (wanted.length === 0) return null;

@@ -60,7 +60,7 @@ export class RebuildService {
     } catch (error) {
       this.logger.error(
         { err: error },
-        'the rebuild of streams failed, start it again with POST /api/v1/streamers/rebuild',
+        'cannot rebuild streams from the event log, giving up. Start the rebuild again with POST /api/v1/streamers/rebuild',
       );
       const reason = error instanceof Error ? error.message : String(error);
       // If recording the failure fails too, the lease expires and the rebuild counts as abandoned.

@@ -39,7 +39,7 @@ export interface MemberResult {
   beside: Window[];
   attacked: Window[];
   responses: MemberCounts;
-  /** How many bytes of events the member has stored. */
+  /** Bytes of events that the member has stored. */
   storedBytes: number;
   maxStoredBytes: number;
   streamMaxBytes: number;
@@ -55,11 +55,11 @@ const perSecond: Record<LoadKind, number> = { notifications: 300, posts: 30, lis
 const environment = { RATE_LIMIT_REQUESTS: '200', RATE_LIMIT_WRITES: '50', MAX_STORED_MB_PER_DAY: '200' };
 // More than the ring buffer holds: clients that catch up must read from the stream.
 const filledEvents = 60_000;
-/** How many loads send events: two during the attacks, and one that fills the stream first. */
+/** Number of loads that send events: two during the attacks, and one that fills the stream first. */
 export const loadCount = 3;
 /** Connections per load. When a load stops, each of them can have one event in flight that was stored but not counted. */
 export const connectionsPerLoad = 64;
-// How long the gateway needs to notice that the attack's connections are closed.
+// Time that the gateway needs to notice that the attack's connections are closed.
 const settleMs = 3_000;
 
 /** A gateway and an events service under steady load, with methods to attack them. */
@@ -118,7 +118,7 @@ export class AttackBed {
     await this.servers.stop();
   }
 
-  /** Alternates windows without and with the attack, so that other load on the machine affects both equally. */
+  /** Alternates the three kinds of windows, so that other load on the machine affects all equally. */
   async run(attack: Attack, size: AttackSize, { rounds, windowSeconds }: AttackPace): Promise<AttackResult> {
     const result: AttackResult = {
       attack,
@@ -202,7 +202,7 @@ export class AttackBed {
     };
   }
 
-  /** Stops the loads. Returns how many events were accepted and how many were stored. */
+  /** Stops the loads. Returns the numbers of accepted and stored events. */
   async checkStored(): Promise<{ accepted: number; stored: number }> {
     await this.take();
     await this.stopLoads();
@@ -261,7 +261,7 @@ function startMember(options: MemberOptions): Load<MemberCounts> {
   return startLoadProcess(new URL('member.js', import.meta.url), options);
 }
 
-/** Fills the stream, and returns how many events were accepted. */
+/** Fills the stream. Returns the number of accepted events. */
 async function fill(ports: readonly number[], credentials: Credentials): Promise<number> {
   const load = startLoad({ kind: 'notifications', ports, connections: connectionsPerLoad, ...credentials });
   let accepted = 0;

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 // A Node server that refuses all requests. The attackers use CPU on the same machine; attacking this server instead of the gateway shows
-// how much.
+// how much CPU they use.
 
 const description = readFileSync('docs/openapi.json');
 

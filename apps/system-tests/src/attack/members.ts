@@ -9,7 +9,7 @@ export interface MemberAction {
    * response.
    */
   isStream?: boolean;
-  /** How long a stream stays open before the member reopens it. */
+  /** Time until the member closes a stream and opens it again. */
   streamMs?: number;
   /** Pause after a failed request. Default: 0. */
   restMs?: number;

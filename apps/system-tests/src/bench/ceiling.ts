@@ -5,10 +5,9 @@ import { createPool } from '@stream-events/database';
 import { toRow, writeBatch, type EventRow } from '@stream-events/events/benchmark';
 import { v7 as uuidV7 } from 'uuid';
 
-/**
- * The raw ceiling: the most that Node and PostgreSQL can do on this machine. Plain node:http, the signature check, and the events service's
- * SQL statement, without framework, NATS, limits, or retries. For comparison only; `startCeilingSubject` forks this module.
- */
+// The raw ceiling: the most that Node and PostgreSQL can do on this machine. Plain node:http, the signature check, and the events service's
+// SQL statement, without framework, NATS, limits, or retries. For comparison only; `startCeilingSubject` forks this module.
+
 interface WaitingRow {
   row: EventRow;
   response: ServerResponse;

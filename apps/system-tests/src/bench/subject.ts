@@ -12,7 +12,7 @@ export type SubjectName = 'ceiling' | '1 + 1' | '2 + 2';
 export interface Subject extends Credentials {
   ports: number[];
   pids: Record<string, number[]>;
-  /** How many events the stream has acknowledged so far. Undefined if the subject publishes nothing. */
+  /** Number of events that the stream has acknowledged so far. Undefined if the subject publishes nothing. */
   countPublished?: () => Promise<number>;
   stop(): Promise<void>;
 }

@@ -16,7 +16,7 @@ export interface Evidence {
   deadLetters: ReadonlySet<string>;
   /** Undefined if the stream was not read. */
   published: readonly PublishedMessage[] | undefined;
-  /** Whether an id belongs to an earlier scenario. Such an event can appear on the stream again. */
+  /** Whether the id belongs to an event of an earlier scenario. Such an event can appear on the stream again. */
   isKnownBefore?: (id: string) => boolean;
   /** Compares the sent data with the listed data. Default: exact text. */
   isSameData?: (sent: string, listed: string) => boolean;

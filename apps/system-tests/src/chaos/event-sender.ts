@@ -3,7 +3,7 @@ import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:h
 import type { Credentials } from '../load/request-maker.js';
 import type { Answer, SentEvent } from './ledger.js';
 
-// How long a sender waits for a response. A gateway tries a batch twice, for 2 s each. The platform also gives up after a few seconds.
+// Time limit for a response. A gateway tries a batch twice, for 2 s each. The platform also gives up after a few seconds.
 const answerLimitMs = 5_000;
 
 const path = '/api/v1/platform-events';
@@ -31,7 +31,7 @@ export class EventSender {
     this.agent = new Agent({ keepAlive, maxSockets: connectionsEach });
   }
 
-  /** @param attempt counts from 0; every attempt sends the same message */
+  /** @param attempt counts from 0; every attempt sends the same event */
   async send(event: SentEvent, gatewayUrl: string, attempt = 0): Promise<Answer> {
     const message = this.makeMessage(event, attempt);
     return new Promise((resolve) => {

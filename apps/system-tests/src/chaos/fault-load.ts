@@ -4,7 +4,7 @@ import type { Credentials } from '../load/request-maker.js';
 import { EventSender } from './event-sender.js';
 import { LedgerEntry, type Answer, type EventKind, type SentEvent } from './ledger.js';
 
-/** Events per second and number of clients. Each client alternates between the gateways. */
+/** Options of `FaultLoad`. `perSecond` is the total rate of all clients. Each client alternates between the gateways. */
 export interface FaultLoadOptions extends Credentials {
   gatewayUrls: readonly string[];
   perSecond: number;
@@ -68,7 +68,7 @@ export function makeEvent(kind?: EventKind): SentEvent {
 
 /**
  * Sends events like the platform and clients. Each attempt goes to the next gateway, up to a maximum number of attempts per event. If a
- * gateway does not listen, the attempt goes to the other one. Records the outcome of each event.
+ * gateway does not listen, the attempt goes to the next one. Records the outcome of each event.
  */
 export class FaultLoad {
   private readonly watchers = new Set<(seen: Try) => void>();
@@ -103,7 +103,7 @@ export class FaultLoad {
     return this.entries.splice(0);
   }
 
-  /** Calls `watcher` for every attempt. The returned function ends this. */
+  /** Calls `watcher` for every attempt. The returned function removes the watcher. */
   watch(watcher: (seen: Try) => void): () => void {
     this.watchers.add(watcher);
     return () => this.watchers.delete(watcher);

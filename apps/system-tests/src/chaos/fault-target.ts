@@ -28,7 +28,7 @@ export function targetsOf(name: TargetName, servers: Servers, system: System): F
     case 'nats':
       return [toServerTarget(servers.restartable.nats, () => [servers.nats.pid])];
     case 'postgres':
-      // Suspend the main process first: it could start more child processes.
+      // Suspend the main process first, because it could start more child processes.
       return [
         toServerTarget(servers.restartable.postgres, () => [
           servers.postgres.pid,

@@ -5,7 +5,7 @@ import { LedgerEntry, type Answer, type EventKind } from './ledger.js';
 import type { Scenario } from './scenarios.js';
 import type { TestBed } from './test-bed.js';
 
-// A batch has 256 events. With more neighbors than that, the poison is in the middle of full batches.
+// A batch has at most 256 events. With 400 neighbors, the poison is in the middle of full batches.
 const neighbors = 400;
 
 interface Poison {

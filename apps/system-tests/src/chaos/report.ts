@@ -11,13 +11,13 @@ export interface ChaosResults {
   list: { events: number; findings: readonly Finding[] };
 }
 
-// Findings to print per kind. A lost batch would print up to 256.
+// Findings to print per kind. Without this limit, a lost batch would print up to 256.
 const maxExamples = 5;
 
 /** What differs between the pages of the chaos tests. */
 export interface PageOptions {
   load: LoadSize;
-  /** From when the page measures the time until requests succeed, in words. */
+  /** In words: the moment from which the page measures the time until requests succeed. */
   requestsSince: string;
 }
 

@@ -4,7 +4,7 @@ import { poisonScenario } from './poison-scenario.js';
 import { socketScenario } from './socket-scenario.js';
 import type { TestBed } from './test-bed.js';
 
-/** How many faults occur, and how long they last. */
+/** Number and durations of the faults. */
 export interface Pace {
   kills: number;
   frozenMs: number;
@@ -23,12 +23,12 @@ export interface DescribedScenario {
   description: string;
 }
 
-// How long a supervisor needs to notice that a process has exited.
+// Time that a supervisor needs to notice that a process has exited.
 const supervisorMs = 500;
-// Load without faults, before the first fault and after each fault.
+// Time under load without faults: before the first fault, and after each fault.
 const calmMs = 1_000;
-// After a kill, publishing the backlog takes 10 s. Wait for it only after every fourth kill, so that the others hit a system with a
-// backlog.
+// After a kill, publishing the backlog takes 10 s. Wait for it only after every fourth kill, so that the other kills hit a
+// system with a backlog.
 const killsBetweenMeasurements = 4;
 
 const targets: { name: TargetName; description: string }[] = [

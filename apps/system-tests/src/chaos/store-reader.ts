@@ -126,7 +126,7 @@ export class StoreReader {
     return new Set(markers);
   }
 
-  /** Messages published since the last call. After the stream was recreated, all its messages. */
+  /** Messages published since the last call. If the stream was recreated, returns all its messages. */
   async readNewMessages(): Promise<PublishedMessage[]> {
     const { state, created } = await this.readStreamInfo();
     if (created !== this.streamCreated) this.lastSequence = 0;

@@ -14,9 +14,9 @@ export interface ScenarioResult {
   outcomes: Record<Outcome, number>;
   /** Attempts by result. */
   answers: Record<string, number>;
-  /** One time per call of `measureRequests`: how long until all kinds of requests succeeded at every gateway, in milliseconds. */
+  /** For each call of `measureRequests`: time until notifications and POSTs succeeded at every gateway, in milliseconds. */
   requestsMs: number[];
-  /** One time per call of `measurePublished`: how long until everything accepted before was published, in milliseconds. */
+  /** For each call of `measurePublished`: time until everything accepted before the call was published, in milliseconds. */
   publishedMs: number[];
   /** Messages on the stream that repeat an event. */
   copies: number;
@@ -25,8 +25,8 @@ export interface ScenarioResult {
   findings: Finding[];
 }
 
-// Time limit for recovery. Includes 30 s of redelivery time: if an instance dies with messages from the INGEST stream, another instance
-// gets them after that.
+// Time limit for recovery. If an instance dies with messages from the INGEST stream, NATS redelivers these messages to another
+// instance only after 30 s.
 const recoveryLimitMs = 90_000;
 // Pause between two reads of the backlog. Each read opens a connection.
 const pollMs = 200;
@@ -54,7 +54,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
   private entries: readonly LedgerEntry[] = [];
   private readonly added: LedgerEntry[] = [];
   private onStreamSince = Number.POSITIVE_INFINITY;
-  /** Events of earlier scenarios that are in doubt and were not stored. The service can still store them after the scenario's check. */
+  /** Events of earlier scenarios that are in doubt and were not stored. The service can still store them after their scenario's check. */
   private inDoubt: readonly LedgerEntry[] = [];
 
   readonly servers: S;
@@ -135,7 +135,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     return this.result.answers;
   }
 
-  /** Measures how long it takes from now until both kinds of requests succeed at every gateway. */
+  /** Measures the time from now until notifications and POSTs succeed at every gateway. */
   async measureRequests(): Promise<void> {
     const startedAt = performance.now();
     const missing = new Set(
@@ -156,7 +156,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     else this.find(`no success after ${recoveryLimitMs / 1_000} s: ${[...missing].join(', ')}`);
   }
 
-  /** Measures how long it takes from now until everything accepted so far is stored and on the stream. */
+  /** Measures the time from now until everything accepted so far is stored and on the stream. */
   async measurePublished(): Promise<void> {
     const startedAt = performance.now();
     if (await this.waitUntilPublished()) this.note('published', this.result.publishedMs, startedAt);
@@ -171,7 +171,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     );
   }
 
-  /** For events that the scenario itself has sent. */
+  /** Adds events that the scenario itself has sent. */
   addEntries(entries: readonly LedgerEntry[]): void {
     this.added.push(...entries);
   }
@@ -201,7 +201,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     return { events: listed.length, findings };
   }
 
-  /** Returns false and adds a finding if the limit passes first. */
+  /** Returns false and adds a finding if the time limit passes before everything is published. */
   private async waitUntilPublished(): Promise<boolean> {
     const deadline = performance.now() + recoveryLimitMs;
     let lastBatch: string | undefined;
@@ -221,7 +221,7 @@ export class TestBed<S extends ServerAddresses = Servers> {
     return false;
   }
 
-  /** Only scenarios start services, so a service that has crashed is still down here. */
+  /** Reports services that have crashed. They are still down, because only scenarios start services. */
   private checkProcesses(): void {
     for (const service of this.services)
       if (!service.isRunning) this.find(`${service.app} has ended: ${service.output.slice(-2_000)}`);

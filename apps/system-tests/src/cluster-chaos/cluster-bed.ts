@@ -68,7 +68,7 @@ export class ClusterBed {
     );
   }
 
-  /** A nats-server with a replica of the EVENTS stream that is not its leader. */
+  /** A nats-server that has a replica of the EVENTS stream and does not lead the stream. */
   async findFollower(): Promise<NatsMember> {
     const leader = await this.findLeader();
     return existing(
@@ -77,7 +77,7 @@ export class ClusterBed {
     );
   }
 
-  /** Measures how long it takes until all replicas of the EVENTS stream are up to date. */
+  /** Measures the time until all replicas of the EVENTS stream are up to date. */
   async measureReplicas(): Promise<void> {
     const isComplete = async (): Promise<true | undefined> => {
       const { replicas = [] } = (await this.readStream())?.cluster ?? {};
@@ -86,7 +86,7 @@ export class ClusterBed {
     await this.measureUntil('replicas complete', isComplete);
   }
 
-  /** Measures how long it takes until every instance of every service is ready. */
+  /** Measures the time until every instance of every service is ready. */
   async measureReady(): Promise<void> {
     const isReady = async (): Promise<true | undefined> => {
       const answers = await Promise.all(this.bed.services.map(isServiceReady));

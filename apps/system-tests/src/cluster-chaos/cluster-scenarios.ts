@@ -14,9 +14,9 @@ export interface ClusterScenario extends DescribedScenario {
   run: (cluster: ClusterBed, pace: ClusterPace) => Promise<void>;
 }
 
-// Load without faults, before each fault.
+// Time under load without faults, before each fault.
 const calmMs = 2_000;
-// How long a failover manager needs to detect that the primary is down and to decide on a failover.
+// Time that a failover manager needs to detect that the primary is down and to decide on a failover.
 const failoverMs = 2_000;
 
 /** In order of the run. */

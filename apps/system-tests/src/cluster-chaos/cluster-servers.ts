@@ -9,7 +9,7 @@ import { parentDirectory, runSql, stopOnInterrupt, type ServerAddresses } from '
 export interface ClusterServers extends ServerAddresses {
   readonly cluster: NatsCluster;
   readonly pair: PostgresPair;
-  /** Creates an empty database. Its URL has both hosts. */
+  /** Creates an empty database. Its URL names the primary and the standby as hosts. */
   createDatabase(name: string): Promise<string>;
   /** Stops the servers and deletes their data. */
   stop(): Promise<void>;

@@ -21,8 +21,8 @@ export interface Loss {
 }
 
 /**
- * Checks that every occurrence is stored exactly once. A missing occurrence is a finding, unless its shard reported a gap at that time. If
- * so, it counts as a loss of the nearest kill.
+ * Checks that every occurrence is stored exactly once. A missing occurrence is a finding, unless its shard reported a gap at that time. In
+ * that case, the occurrence counts as a loss of the nearest kill.
  */
 export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; losses: Loss[] } {
   const { occurrences, listed, deadLetters, gaps, killedAt } = evidence;
@@ -46,7 +46,7 @@ export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; 
 
 /**
  * Attributes a lost occurrence to the nearest kill. A killed connector loses everything that it has not stored yet, so an occurrence can be
- * older than its kill. The gap does not tell, because it can cover two kills in quick succession.
+ * older than the kill. The reported gap does not identify the kill, because a gap can cover two kills in quick succession.
  */
 function nearest(killedAt: readonly number[], { sentAt }: Occurrence): number | undefined {
   const distance = (time: number): number => Math.abs(sentAt - time);

@@ -80,7 +80,7 @@ export class ContainerBed {
   private async findFaults(): Promise<Finding[]> {
     let findings: Finding[] = [];
     const look = async (): Promise<true | undefined> => {
-      // Only events with a marker: when a connector's sockets end, the simulator sends events about the lost subscriptions.
+      // Skip events without a marker: when a connector's sockets end, the simulator sends events about the lost subscriptions.
       const events = await readEventList(this.project.url, this.token);
       const listed = events.filter(({ eventData }) => markerOf(eventData) !== undefined);
       findings = check({

@@ -19,7 +19,7 @@ export class Engine {
   /**
    * Finds Docker with its compose plugin, or else podman with podman-compose.
    *
-   * @throws NoEngineError if there is neither
+   * @throws NoEngineError if neither responds
    */
   static async find(): Promise<Engine> {
     const docker = await version('docker', ['info', '--format', '{{.ServerVersion}}']);
@@ -56,7 +56,7 @@ export class Engine {
     );
   }
 
-  /** If the command fails, prints its output. */
+  /** Runs a compose command. If the command fails, throws an error with its output. */
   async compose(args: readonly string[]): Promise<void> {
     const [command, ...first] = this.composeCommand;
     await runToEnd(command, [...first, ...args]);
@@ -78,7 +78,7 @@ async function version(command: string, args: readonly string[]): Promise<string
 
 /**
  * Options for a podman build. By default, podman builds lack this machine's network, certificates, and npm settings, so they cannot reach
- * its registries. The Docker image format keeps the health check.
+ * this machine's registries. The Docker image format keeps the health check.
  */
 async function podmanBuildOptions(): Promise<string[]> {
   const { stdout } = await execute('npm', ['config', 'get', 'globalconfig', 'userconfig']);

@@ -32,7 +32,7 @@ export async function prepareImages(
   return { buildMs, proxy: await prepareProxyImage(engine) };
 }
 
-/** If no registry is reachable, builds the image from Debian's HAProxy package. Returns the HAProxy version. */
+/** Pulls the proxy's image, or builds it from Debian's HAProxy package if no registry is reachable. Returns the HAProxy version. */
 async function prepareProxyImage(engine: Engine): Promise<string> {
   const isThere = await engine.succeeds('image', 'inspect', proxyImage);
   if (!isThere && !(await engine.succeeds('pull', '--quiet', `docker.io/library/${proxyImage}`)))

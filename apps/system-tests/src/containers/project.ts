@@ -39,7 +39,7 @@ interface LoggedError {
   cause?: LoggedError;
 }
 
-/** How long a service took to start, and how much CPU time it used. */
+/** Startup time of a service, and the CPU time that its process has used so far. */
 export interface Start {
   ms: number;
   cpuMs: number;
@@ -148,15 +148,15 @@ export class Project {
     return Promise.all(containers.map((name) => this.engine.run('inspect', '--format', format, name)));
   }
 
-  /** Restarts a container, like `docker compose restart`. Resolves when it is ready. */
+  /** Restarts a container, like `docker compose restart`. Resolves when the container is ready. */
   async restart(container: string): Promise<void> {
     await this.engine.run('restart', '--time', '30', container);
     await this.untilReady(container);
   }
 
   /**
-   * Kills the container's process. Resolves when the container is ready again. An engine can mistake the kill for a stop by the user; if
-   * so, starts the container.
+   * Kills the container's process. Resolves when the container is ready again. Starts the container if the
+   * engine does not: an engine can mistake the kill for a stop by the user.
    */
   async kill(container: string): Promise<void> {
     const startedAt = await this.startedAt(container);
@@ -195,7 +195,7 @@ export class Project {
     // Without systemd, podman runs health checks only on request.
     if (this.engine.name === 'podman') {
       if (await this.engine.succeeds('healthcheck', 'run', container)) return true;
-      // The health check of the nats-server image needs wget. If wget is missing, check the server another way.
+      // The health check of the nats-server image needs wget. If wget is missing, check only that the container runs.
       return (
         container.includes('nats') &&
         !(await this.engine.succeeds('exec', container, 'which', 'wget')) &&

@@ -59,7 +59,7 @@ export class ReadLoad {
     agent.destroy();
   }
 
-  /** Resolves with the status and details of a failure. Without a response, resolves with the reason. */
+  /** Resolves with the status, and with the reason if the request failed. Without a response, resolves with the error. */
   private get(path: string, agent: Agent): Promise<string> {
     return new Promise((resolve) => {
       const options = { agent, headers: { authorization: `Token ${this.token}` }, timeout: answerLimitMs };
@@ -76,7 +76,7 @@ export class ReadLoad {
   }
 }
 
-/** Returns the status. For a failure, adds the gateway's error text, or that the proxy responded. */
+/** Returns the status. For a failure, adds the gateway's error text, or "by the proxy" if there is none. */
 function describe(status: number | undefined, body: string): string {
   if (status === 200) return '200';
   const detail = /"detail":"([^"]*)"/.exec(body)?.[1];

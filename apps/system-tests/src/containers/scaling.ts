@@ -17,7 +17,7 @@ type Service = (typeof services)[number];
 
 /**
  * CPU limit of each measured instance, as a share of a core. All other services keep the limits of docker-compose.yml. With shares this
- * small, two cores suffice for three instances and everything else. At 0.2, the two cores would be the bottleneck.
+ * small, two cores suffice for three instances and everything else. With a share of 0.2, the two cores would be the bottleneck.
  */
 const limitedCpus: Record<Service, number> = { gateway: 0.05, events: 0.1 };
 const instances = 3;
@@ -56,7 +56,7 @@ export async function measureScaling(
     const runs: Runs = { gateway: { one: [], all: [] }, events: { one: [], all: [] } };
     for (let round = 1; round <= rounds; round += 1) {
       for (const service of services) {
-        // Alternate the order, so that other load on the machine affects both sizes equally.
+        // Alternate the order, so that other load on the machine affects the runs with one and with all instances equally.
         const order = round % 2 === 1 ? (['one', 'all'] as const) : (['all', 'one'] as const);
         for (const size of order) {
           const run = await bed.measure(service, size === 'one' ? 1 : instances);

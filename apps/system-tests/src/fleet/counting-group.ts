@@ -14,7 +14,7 @@ const progressIntervalMs = 10;
 export class CountingGroup implements ClientGroup {
   private readonly sockets: WebSocketClient[] = [];
   private readonly received: Float64Array;
-  /** Count of the slowest client, and how many clients have that count. */
+  /** Count of the slowest client, and the number of clients with that count. */
   private slowest = 0;
   private laggards: number;
   private total = 0;

@@ -68,7 +68,7 @@ export class Fleet {
     this.slowest.set(group, 0);
   }
 
-  /** How many events the group's slowest client has received. */
+  /** Number of events that the group's slowest client has received. */
   slowestOf(group: string): number {
     return this.slowest.get(group) ?? 0;
   }

@@ -101,7 +101,7 @@ export class ResumingClient {
   }
 
   private onText(bytes: Buffer, start: number, end: number): void {
-    // Reset the pause only at the first message: a connection with a rejected token must not reset it.
+    // Reset the pause only when a message arrives. A connection with a rejected token must not reset the pause.
     this.failures = 0;
     if (!isRecord(bytes, start)) {
       this.onMessage(bytes.toString('utf8', start, end));

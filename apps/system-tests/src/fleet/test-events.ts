@@ -51,13 +51,13 @@ export function nowMicroseconds(): number {
 export function makeSmallEvent(kind?: EventKind): SentEvent {
   const { marker, sequence } = nextMarker();
   const chosen = kind ?? kinds[sequence % kinds.length] ?? 'notification';
-  // The divisors and counts have no common factor, so every combination occurs.
+  // Divide by 3, so that every type occurs with every kind, broadcaster, and user.
   const eventType = eventTypes[Math.floor(sequence / 3) % eventTypes.length] ?? eventTypes[0];
   const user = (sequence * 7) % users;
   return { marker, kind: chosen, eventType, eventData: printData(marker, sequence, user, padding) };
 }
 
-/** About 64 KiB, with a type that no small event has. */
+/** About 64 kB, with a type that no small event has. */
 export function makeBigEvent(): SentEvent {
   const { marker, sequence } = nextMarker();
   const eventData = printData(marker, sequence, sequence % users, 'x'.repeat(64_000));

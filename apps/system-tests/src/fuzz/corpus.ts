@@ -24,7 +24,7 @@ export class Corpus {
     this.random = new Random(seed);
   }
 
-  /** How many inputs have reached new code. */
+  /** Number of inputs that have reached new code. */
   get found(): number {
     return this.inputs.length - this.seeds;
   }

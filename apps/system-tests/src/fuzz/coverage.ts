@@ -1,4 +1,4 @@
-/** istanbul's counters for a file: how often each statement, function, and branch ran. */
+/** istanbul's counters for a file: number of runs of each statement, function, and branch. */
 interface FileCoverage {
   s: Record<string, number>;
   f: Record<string, number>;
@@ -32,7 +32,7 @@ export class Coverage {
     return this.reached;
   }
 
-  /** How many statements, functions, and branches were reached for the first time since the last call. */
+  /** Number of statements, functions, and branches that were first reached since the last call. */
   takeNew(): number {
     const before = this.reached;
     // A file's counters appear when Node loads the file.

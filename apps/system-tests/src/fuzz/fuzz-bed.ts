@@ -23,7 +23,7 @@ const errorLevel = 50;
 
 /** One gateway, one events service, the simulated platform, two connectors, and two monitors, each as a process. */
 export class FuzzBed {
-  /** How much of each service's output has already been searched. */
+  /** Number of characters of each service's output that have already been searched. */
   private readonly searched = new Map<ServiceProcess, number>();
 
   private constructor(
@@ -109,11 +109,11 @@ function isFault(line: string): boolean {
   return (
     line.trim() !== '' &&
     (level === undefined || Number(level) >= errorLevel) &&
-    !line.includes('kept it as a dead letter')
+    !line.includes('keeping the message as a dead letter')
   );
 }
 
-/** Waits a few seconds, because a service needs time to recover from overload. */
+/** Waits up to 20 s, because a service needs time to recover from overload. */
 async function isReady({ adminUrl }: ServiceProcess): Promise<boolean> {
   const check = async (): Promise<true | undefined> =>
     (await fetch(`${adminUrl}/health/ready`)).ok ? true : undefined;

@@ -94,9 +94,9 @@ function change(
     case 3: // a member before this one: a repeated, inherited, or unknown name
       if (node.nameFrom === undefined) return replaceWith(random.pick(values));
       return `${text.slice(0, node.nameFrom)}"${random.pick([...names, ...words])}":${random.pick([...values, value])},${text.slice(node.nameFrom)}`;
-    case 4: // without the name, or with the name alone
+    case 4: // without the name, or without the whole member
       return text.slice(0, node.nameFrom ?? node.from) + text.slice(random.chance(0.5) ? node.from : node.to);
-    case 5: // the value of another type
+    case 5: // the value as another type
       return replaceWith(value.startsWith('"') ? value.slice(1, -1) : JSON.stringify(value));
     default:
       return replaceWith(random.pick(values));

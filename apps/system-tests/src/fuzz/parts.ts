@@ -38,8 +38,8 @@ export interface PartResult {
 
 const mib = 1024 ** 2;
 /**
- * Limit for heap growth in MiB. Caches grow less: the ring buffer of live events holds at most 16 MiB. A leak of 400 bytes per input grows
- * more.
+ * Limit for heap growth in MiB. Caches grow less: the ring buffer of live events holds at most 16 MiB. In a full run, a leak of 420
+ * bytes per input exceeds this limit.
  */
 export const maxHeapGrowth = 32;
 
@@ -92,7 +92,7 @@ async function runWirePart(
 ): Promise<PartResult> {
   const target = await make(bed);
   try {
-    // Two runs: the first fills caches and compiles code. Memory is compared only between and after the runs, when the services are idle.
+    // Two runs: the first fills caches and compiles code. Memory is measured only between and after the runs, when the services are idle.
     const warmUp = await fuzzOverWire(target, { seed: `${seed} warm-up`, inputs: Math.ceil(inputs / 5) });
     const before = await bed.measureMemory();
     const main = await fuzzOverWire(target, { seed, inputs: inputs - warmUp.inputs });

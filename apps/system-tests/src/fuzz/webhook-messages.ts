@@ -93,7 +93,7 @@ function message(type: string, body: object, more: readonly string[] = []): stri
 
 let count = 0;
 
-/** Builds a message from an input. Repeated headers become one value or a list, as in Node. */
+/** Builds a message from an input. Joins repeated headers with commas, as Node does. */
 export function readMessageInput(input: Buffer, secret: string): MessageInput {
   const headEnd = input.indexOf('\n\n');
   const head = input.toString('latin1', 0, headEnd === -1 ? input.length : headEnd);

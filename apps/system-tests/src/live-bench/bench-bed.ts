@@ -15,7 +15,7 @@ export type SubjectName = 'bare' | 'gateway';
 // A user may have 50 connections, and those of the previous round may still be closing.
 const connectionsPerUser = 20;
 const group = 'clients';
-// Time until all clients are live. The gateway first looks up one token per 20 clients.
+// Time limit until all clients are live. The gateway first looks up one token per 20 clients.
 const liveLimitMs = 30_000;
 
 export interface BedOptions {
@@ -90,7 +90,7 @@ export class BenchBed {
     await this.fleet.drop(group);
   }
 
-  /** How many events the slowest client has received. */
+  /** Number of events that the slowest client has received. */
   get slowest(): number {
     return this.fleet.slowestOf(group);
   }

@@ -22,7 +22,7 @@ export interface Pace {
   seconds: number;
 }
 
-/** How many events the stream may be ahead of the slowest client, and how many are published at once. */
+/** Maximum number of events by which the stream is ahead of the slowest client, and number of events published at once. */
 interface Feed {
   maxAhead: number;
   batch: number;
@@ -61,7 +61,7 @@ export async function measureWholeWay(
     ...bed.system,
     gatewayUrls: bed.system.gateways.map(({ url }) => url),
     perSecond: eventsPerSecond,
-    // Each client has one request in flight, which takes about 10 ms.
+    // At 10 requests per second, each client has time to wait for its replies, which take about 10 ms.
     clients: Math.max(4, Math.ceil(eventsPerSecond / 10)),
     make: () => makeSmallEvent(),
   });
@@ -143,11 +143,11 @@ function publish({ publisher }: BenchBed, count: number): Promise<void> {
   return publisher.publish(Array.from({ length: count }, () => makeSmallEvent('keyed post')));
 }
 
-/** Publishes until `stop`, which waits for the end. */
+/** Publishes until `stop` is called. `stop` waits for the last publish. */
 function startFeeding(run: (isStopped: () => boolean) => Promise<void>): { stop(): Promise<void> } {
   let isStopped = false;
   const running = run(() => isStopped);
-  // Handled: `stop` rethrows the error.
+  // Prevent an unhandled rejection: `stop` rethrows the error.
   running.catch(() => undefined);
   return {
     stop: async () => {

@@ -17,14 +17,14 @@ export interface Size {
   windowPairs: number;
   windowSeconds: number;
   stalledReaders: number;
-  /** How many events the reconnecting clients have missed. */
+  /** Number of events that the reconnecting clients have missed. */
   missedEvents: number;
 }
 
-/** Default: all gateways. */
 interface LoadPlan {
   perSecond: number;
   make: () => SentEvent;
+  /** Default: all gateways. */
   gateways?: System['gateways'];
 }
 
@@ -98,7 +98,7 @@ export class LiveBed {
     work: (load: FaultLoad) => Promise<Result>,
   ): Promise<Result> {
     const gatewayUrls = gateways.map(({ url }) => url);
-    // Each client waits for its reply, which takes about 10 ms, or longer while a gateway is down.
+    // At 10 requests per second, each client has time to wait for its replies. A reply takes 10 ms, or longer while a gateway is down.
     const clients = Math.max(2, Math.ceil(perSecond / 10));
     const load = new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
     load.start();

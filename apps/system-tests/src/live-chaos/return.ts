@@ -10,12 +10,12 @@ import { filterKinds, makeBigEvent, makeSmallEvent, nowMicroseconds } from '../f
 export interface ReturnResult {
   clients: number;
   missedEvents: number;
-  /** How many events pushed the missed events out of the gateways' memory. */
+  /** Number of events that pushed the missed events out of the gateways' memory. */
   bigEvents: number;
   received: number;
   /** Time from the reconnect until the last client has the last event. */
   servedMs: number;
-  /** Consumers on the stream, before the reconnect and at most during it. */
+  /** Consumers on the stream: before the reconnect, and the maximum during the reconnect. */
   consumersBefore: number;
   consumersMost: number;
   endings: Record<string, number>;
@@ -23,7 +23,7 @@ export interface ReturnResult {
   isSettled: boolean;
 }
 
-// Number of big events: 19 MiB in total. A gateway keeps 16 MiB in memory, so they push out the missed events.
+// Number of big events: 19 MB (18 MiB) in total. A gateway keeps 16 MiB in memory, so the big events push out the missed events.
 const bigEvents = 300;
 const group = 'returning';
 const batch = 100;
@@ -32,7 +32,7 @@ const pollMs = 50;
 /** Disconnects clients, publishes more than the gateways keep in memory, and reconnects all clients together. */
 export async function runReturn(bed: LiveBed): Promise<Section> {
   const { crowd, tap, size } = bed;
-  // Every client has a filter: the test does not measure how fast gateways send a gigabyte.
+  // Give every client a filter. Without filters, the test would measure how fast gateways send gigabytes.
   const kinds = filterKinds.filter((kind) => kind !== 'none');
   await crowd.open(group, bed.planClients(size.clients, kinds));
   await crowd.waitUntilReady(group);

@@ -68,7 +68,7 @@ async function measureWindow(bed: LiveBed, isReading: boolean): Promise<number> 
     return (await crowd.takeCounts(crowdGroup)).latencyMs.p99;
   });
   await others.setReading(readersGroup, true);
-  // Let the readers catch up, so that this does not affect the next window.
+  // Let the readers catch up now, so that they do not catch up during the next window.
   await others.settle(readersGroup, { quietMs: 800, limitMs: 15_000 });
   return p99Ms;
 }

@@ -13,13 +13,13 @@ export interface StalledReadersResult {
   readers: number;
   /**
    * Gateway memory when the readers' buffers were full, and after the readers had reconnected and caught up. The test published nothing
-   * between the two, so the ring buffer held the same events both times.
+   * between the two measurements, so the ring buffer held the same events both times.
    */
   full: GatewayMemory;
   after: GatewayMemory;
   /** Readers that the gateway disconnected because they read too slowly. */
   cut: number;
-  /** Time until the gateway had disconnected the last reader. Undefined if some stayed connected. */
+  /** Time until the gateway had disconnected the last reader. Undefined if some readers stayed connected. */
   cutAfterMs: number | undefined;
   /** The readers' ended connections, by close code. */
   endings: Record<string, number>;
@@ -43,16 +43,16 @@ const collectOnSignal = [
 const collectingMs = 300;
 
 const bigPerSecond = 10;
-// How long big events flow before the measurement: 16 MiB of them fill the gateway's ring buffer, which then stops growing.
+// Time for which big events flow before the measurement. They fill the gateway's ring buffer (16 MiB), which then stops growing.
 const warmUpMs = 28_000;
 const quietMs = 2_000;
 const sampleMs = 250;
-// `full` is the median of the last 5 samples, about 2 s, before the first disconnect. Memory no longer grows in that time, because the
-// gateway disconnects a reader only after 10 s without reading.
+// `full` is the median of the last 5 samples before the first disconnect. These samples span about 2 s. Memory no longer grows in that
+// time, because the gateway disconnects a reader only after 10 s without reading.
 const fullSamples = 5;
 const mostlyFullMegabytes = 0.7;
-// Time limit until the gateway has disconnected all readers. The operating system's buffers fill within seconds; the gateway disconnects 10
-// s later.
+// Time limit until the gateway has disconnected all readers. The operating system's buffers fill within seconds. The gateway
+// disconnects the readers 10 s later.
 const cutLimitMs = 60_000;
 const group = 'stalled';
 
@@ -136,7 +136,7 @@ class StallWatch {
     await wait(quietMs);
   }
 
-  /** Returns the milliseconds until all readers were disconnected, or undefined if some stayed connected. */
+  /** Returns the milliseconds until all readers were disconnected, or undefined if some readers stayed connected. */
   async untilCut(): Promise<number | undefined> {
     const cutAfterMs = await waitFor(
       async () => {

@@ -55,7 +55,7 @@ export class StreamTap {
     await this.following;
   }
 
-  /** All events that are or were on the stream. */
+  /** All events that this tap has seen on the stream, by epoch. */
   async readHistory(): Promise<StreamHistory> {
     await this.read();
     return this.epochs.map(({ epoch, events }) => ({ epoch, events }));
@@ -101,7 +101,7 @@ export class StreamTap {
     for (const { sequence, message } of read) {
       seen.messages.push(message);
       const fields = readRecord(message.text);
-      // After a crash, the relay can publish an event twice. Count the first copy.
+      // After a crash, the relay can publish an event twice. Count only the first copy.
       if (known.has(fields.event)) continue;
       known.add(fields.event);
       seen.events.push({ ...fields, sequence, check: Number.parseInt(message.id.slice(-8), 16) });
@@ -129,7 +129,7 @@ export class StreamTap {
       clearTimeout(giveUp);
       await reading.close();
     } finally {
-      // An unused consumer expires if the deletion fails.
+      // If the deletion fails, the unused consumer expires.
       await consumer.delete().catch(() => undefined);
     }
     if ((found.at(-1)?.sequence ?? 0) < last)

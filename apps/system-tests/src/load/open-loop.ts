@@ -58,7 +58,7 @@ export class OpenLoop<Request> {
     return this.waiting.length;
   }
 
-  /** Longest time since the last call that a due request waited for this process or a connection. */
+  /** Longest time that a due request waited for this process or a connection. Counts since the last call. */
   takeLongestWait(): number {
     const { lateMs } = this;
     this.lateMs = 0;

@@ -11,7 +11,7 @@ export interface Credentials {
   token: string;
 }
 
-/** Channels and viewers of a load's events. Ids and names end in a rank that counts from 0. */
+/** Channels and viewers of a load's events. Ids count up from the first id. Names end in a rank that counts from 0. */
 export interface LoadPopulation {
   firstChannelId: number;
   channels: number;
@@ -61,7 +61,7 @@ export const successStatus: Record<LoadKind, string> = {
 };
 
 function notificationMaker(secret: string, population: LoadPopulation): RequestMaker {
-  // Ids must be cheap, because the load shares two cores with the system under test. Each is a prefix of this process and a number.
+  // Ids must be cheap, because the load shares two cores with the system under test. Each id is a prefix for this process, plus a number.
   const prefix = randomBytes(8).toString('hex');
   const beginning = `{"subscription":${JSON.stringify(subscription)},"event":`;
   let count = 0;
@@ -107,7 +107,7 @@ function listRequest(token: string): string {
 /** Follow event as JSON. ASCII only, so that its length is its size in bytes. */
 function followEvent(count: number, followedAt: string, population: LoadPopulation): string {
   const { firstChannelId, channels, firstViewerId, viewers } = population;
-  // The steps share no factor with the numbers of viewers and channels. All of them get events, in an irregular order.
+  // The steps share no factor with the numbers of viewers and channels. All viewers and channels get events, in an irregular order.
   const viewer = (count * 1_237) % viewers;
   const channel = (count * 619) % channels;
   return (

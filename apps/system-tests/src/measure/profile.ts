@@ -14,7 +14,7 @@ export type ProfileShares = [part: string, share: number][];
 // Skip the first 40 % of a profile: startup and warm-up.
 const skippedShare = 0.4;
 
-/** Reads the profiles in a folder. The files in a profile show which app it is. */
+/** Reads the profiles in a folder. The file paths in a profile show which app it belongs to. */
 export async function readProfiles(directory: string): Promise<Record<string, ProfileShares>> {
   const profiles: Record<string, ProfileShares> = {};
   for (const file of await readdir(directory)) {

@@ -3,7 +3,7 @@ import { format, resolveConfig } from 'prettier';
 import type { ServerAddresses } from '../system/servers.js';
 import { describeMachine } from './machine.js';
 
-/** Heads the page of a system test. */
+/** Describes a system test at the top of its page. */
 export interface SystemTest {
   title: string;
   /** npm script, for `npm run <command>`. */

@@ -22,7 +22,7 @@ const changeEveryMs = 50_000;
 // Shortest stream. A shorter one could end before any poll sees it. If its offline message is also lost, the monitor ends the stream only
 // after the listing lag of 5 min, when this part is over.
 const shortestMs = 20_000;
-/** How long all records may take to match the true streams. */
+/** Time limit until all records match the true streams. */
 const reconcileLimitMs = 90_000;
 // One in five changing streamers has no subscription.
 const polledOnlyOneIn = 5;
@@ -37,7 +37,7 @@ interface Changing {
   comparison: Comparison;
   /** Time until all records matched the true streams. Undefined if the limit passed first. */
   reconciledMs: number | undefined;
-  /** For streams that only polls could find: how late a poll found them. */
+  /** For each stream that only polls could find: time from its start until a poll found it. */
   sightingsMs: number[];
 }
 

@@ -30,7 +30,7 @@ export interface Comparison {
   unknowable: number;
   /** Recorded streams whose online message was lost. Only a poll could find them. */
   foundByPolls: { stream: RecordedStream; truth: TrueStream }[];
-  /** For ends without a message: how late the recorded end is, in milliseconds. */
+  /** For ends without a message: time from the true end to the recorded end, in milliseconds. */
   unreportedEndsMs: number[];
   /** Deviations of all other recorded times, in milliseconds. */
   reportedErrorsMs: number[];
@@ -101,8 +101,8 @@ interface EndComparison {
 }
 
 /**
- * Compares the end of a stream. If a message reported the end, the recorded end must be the message's time. If not, the service must know
- * by its next report: a poll, or a later stream's start or end.
+ * Compares the end of a stream. If a message reported the end, the recorded end must be the message's time. If not, the recorded end must
+ * be within `pollToleranceMs` after the true end, or equal the time of a later offline message or of a later stream's start.
  */
 function compareEnd(
   { stream, truth }: { stream: RecordedStream; truth: TrueStream },

@@ -34,7 +34,7 @@ interface Subscribing {
 /** Adds all streamers. Waits until the subscriptions reach the platform's limit. */
 export async function runSubscribing(bed: PlatformBed): Promise<Section> {
   const { platform, client, size } = bed;
-  const max = size.streamers; // each streamer needs two types, so half of the streamers fit
+  const max = size.streamers; // each streamer needs two subscriptions, so half of the streamers fit
   await platform.setLimits({ rate_limit: raisedRateLimit, max_total_cost: max });
   await client.activateOnly(types);
   const users = await platform.addUsers(size.streamers);

@@ -15,7 +15,7 @@ interface Erasure {
   events: number;
   /** Undefined if the erasure did not end within the limit. */
   seconds: number | undefined;
-  /** How many of the user's events are still in the list afterwards. */
+  /** Number of the user's events that are still in the list after the erasure. */
   left: number;
   before: OpenLoopCounts;
   during: OpenLoopCounts;

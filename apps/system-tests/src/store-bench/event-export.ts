@@ -48,7 +48,7 @@ export async function measureExport({ versions, isQuick }: BenchBed): Promise<Se
   return print(result);
 }
 
-/** Cancels the export after the given number of events. */
+/** Reads an export, and cancels the export after `limit` events. */
 async function readExport(
   system: System,
   limit: number,
@@ -84,7 +84,7 @@ function startReading(system: System, population: Population) {
     for (let turn = 0; !stopping.signal.aborted; turn += 1)
       times.push((await client.first(queries[turn % queries.length] ?? {})).ms);
   })();
-  // Handled: `stop` rethrows the error.
+  // Prevent an unhandled rejection: `stop` rethrows the error.
   running.catch(() => undefined);
   return {
     take: (): number[] => {

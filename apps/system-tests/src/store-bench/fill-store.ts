@@ -84,7 +84,7 @@ async function fillPartition(
   { population, shape }: { population: Population; shape: TableShape },
 ): Promise<void> {
   const { name, from, to } = month;
-  // In a transaction that creates the table, PostgreSQL writes no WAL if `wal_level` is minimal.
+  // Create and fill the table in one transaction: PostgreSQL then writes no WAL for the rows, if `wal_level` is minimal.
   await client.query('BEGIN');
   await client.query(
     `CREATE TABLE ${name} (

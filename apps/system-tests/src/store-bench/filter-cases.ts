@@ -14,7 +14,7 @@ import {
   type Population,
 } from './population.js';
 
-/** How many events match a value, and in which partitions. */
+/** Number of events that match a value, and their partitions. */
 export type Spread = 'many' | 'few' | 'absent' | 'oldest month';
 
 /** A filter, possibly combined with a type, and values of one spread. */
@@ -133,14 +133,14 @@ function channel(rank: number): ListQuery {
 /** Samples rotate through the values: alone and, if a type is given, combined with the type. */
 function casesOfValues(name: string, spread: Spread, values: readonly string[], type?: string): FilterCase[] {
   const queryOf = (sample: number): ListQuery => ({ [name]: values[sample % values.length] ?? '' });
-  // These values differ too much to measure them together.
+  // Values that differ too much are measured in separate cases. The label distinguishes these cases.
   const label = spread === 'many' && values.length <= 2 ? `${name} (${values.join(', ')})` : name;
   return casesOf({ name: label, spread, queryOf }, type);
 }
 
 function casesOfRanks({ name, valueOf, ranks, type }: RankedFilter): FilterCase[] {
   const fewRanks = Math.floor(ranks * 0.3);
-  // 7,919 shares no factor with the number of ranks, so all ranks occur.
+  // 7,919 shares no factor with `fewRanks`, so all of these ranks occur.
   const few = (sample: number): number => ranks - 1 - ((sample * 7_919) % fewRanks);
   const rankOf: [Spread, (sample: number) => number][] = [
     ['many', (sample) => sample % manyRanks],

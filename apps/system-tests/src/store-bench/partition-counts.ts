@@ -38,7 +38,7 @@ async function measureStore(
   );
 }
 
-/** Measures how long it takes to find values whose only event is in the oldest of 60 partitions, in milliseconds. */
+/** Measures the time to find values whose only event is in the oldest of 60 partitions, in milliseconds. */
 async function measureOldest(version: Version, samples: number): Promise<number[]> {
   const url = await version.stores.databaseOf('months_60');
   return withSystem(version, url, async (system) => {

@@ -27,7 +27,7 @@ export const chatType = 'channel-chat-message';
 export const rewardType = 'channel-channel_points_custom_reward_redemption-add';
 export const clientSource = 'MyBot';
 
-/** Largest share first. The weights add up to about 1,000. */
+/** Largest share first, then the test calls. The weights add up to about 1,000. */
 export const typeShares: readonly TypeShare[] = [
   { type: chatType, form: 'chat', weight: 800 },
   { type: 'channel-follow', form: 'viewer', weight: 45 },
@@ -62,11 +62,12 @@ export const typeShares: readonly TypeShare[] = [
 
 /**
  * The share of events of all ranks below r is (r / count) ^ (1 / exponent). Of 1,000 channels, the first has 10 % of the events and the
- * last 0.03 %. Of 300,000 viewers, the first has 1 %, and the last about 10 of 10,000,000 events.
+ * last has 0.03 %. The formula applies to the viewers of each group (see `viewerGroups`). Of 300,000 viewers in all groups, the first has
+ * 1 % of the events, and the last has about 10 of 10,000,000 events.
  */
 export const tailExponents = { channels: 3, viewers: 3.4 };
 
-/** A viewer occurs only in channels whose rank has the same remainder. Some pairs of common values therefore never occur. */
+/** Viewer ranks and channel ranks of an event are equal modulo this number. Some pairs of common values therefore never occur. */
 export const viewerGroups = 4;
 
 export const rewardsPerChannel = 20;

@@ -2,7 +2,7 @@ import { connectDatabase } from '@stream-events/database';
 import { PartitionsRepository, schema } from '@stream-events/events/benchmark';
 import { runSql, type Servers } from './servers.js';
 
-/** Fills a database once. The returned function creates a copy of it for each call. */
+/** Fills a database once. Each call of the returned function creates a copy of this database. */
 export async function createStoreTemplate(servers: Servers, events: number): Promise<() => Promise<string>> {
   const template = await servers.createDatabase('filled_store');
   await fillStore(template, events);

@@ -74,7 +74,7 @@ export class PlatformTap {
   }
 }
 
-/** Patterns can match within a line, because the next head follows a body without a line break. */
+/** Splits the bytes into lines. Patterns must also match within a line, because the next head follows a body without a line break. */
 function readLines(socket: Socket, onLine: (line: string) => void): void {
   let rest = '';
   socket.on('data', (chunk) => {

@@ -124,8 +124,8 @@ export class RetryDeadLetterReply {
 
 /**
  * Stores the event of a dead letter and deletes the dead letter. On `conflict`, the dead letter stays: the event was rejected again, is
- * older than the retention period, or is still unreadable. If a newer version can read a message but not store its event, a dead letter of
- * that event replaces this one.
+ * older than the retention period, or is still unreadable. If the dead letter holds an unreadable message that the current version can read
+ * but not store, a dead letter of the message's event replaces this dead letter.
  */
 export const retryDeadLetter = defineContract({
   subject: 'request.events.retry-dead-letter',

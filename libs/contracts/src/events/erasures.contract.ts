@@ -46,14 +46,14 @@ export const erasedKinds = [
 ] as const;
 export type ErasedKind = (typeof erasedKinds)[number];
 
-/** How many records of one kind name the user. */
+/** Number of records of one kind that name the user. */
 export interface ErasureCount {
   total: number;
   /** Counts by the field that names the user. A record that names the user in two fields counts in both. */
   fields: Record<string, number>;
 }
 
-/** Counts by kind. Kinds without such records can be missing. */
+/** Counts by kind of record. A kind can be missing if its count is 0. */
 export type ErasureCounts = Partial<Record<ErasedKind, ErasureCount>>;
 
 /** An erasure of a platform user, or a dry run. */
@@ -61,7 +61,7 @@ export class ErasureMessage {
   @IsUUID('all')
   id!: string;
 
-  /** Null after the erasure, which also erases the id. Also null if the request named the user by hash. */
+  /** Null if the request named the user by hash. When an erasure or a dry run ends, the service deletes the id, and this is null too. */
   @IsOptional()
   @IsString()
   platformUserId!: string | null;
@@ -190,7 +190,7 @@ export class SealedUserHashKey {
   @IsUUID('all')
   id!: string;
 
-  /** Base64 of the key, encrypted with `SECRET_KEY` and bound to `id`. Eavesdroppers on NATS cannot use it. */
+  /** The key's Base64 text, encrypted with `SECRET_KEY` and bound to `id`. An eavesdropper on NATS cannot decrypt the text. */
   @IsString()
   keyEncrypted!: string;
 }

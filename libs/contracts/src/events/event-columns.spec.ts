@@ -22,7 +22,7 @@ function columnsOf(data: unknown, eventType = 'channel-follow') {
   return readEventColumns(eventType, JSON.stringify(data));
 }
 
-/** Returns data that contains every family of user keys from index `first` on. */
+/** Returns data with the families of user keys, without those before index `first`. */
 function familiesFrom(first: number): Record<string, unknown> {
   const families = [
     { user_id: '1', user_name: 'One' },
@@ -38,7 +38,7 @@ function familiesFrom(first: number): Record<string, unknown> {
 
 describe(readEventColumns.name, () => {
   it('reads a key that is written with an escape, whatever was read before (nodejs/node#63785)', () => {
-    // Guards against a bug in Node 24: it remembers the key after `first` and confuses it with the next key after `first`.
+    // Guards against a bug in Node 24: for the second text, `JSON.parse` returns the key after `first` from the first text.
     readEventColumns('channel-follow', '{"first":1,"user\\\\u0":1}');
     const data = '{"first":1,"user\\u005fid":"7"}';
 

@@ -38,7 +38,7 @@ type ReadColumn = (eventType: string, data: JsonObject, actor: Actor) => string 
 
 const columns = derivedColumns.map((column) => ({ field: column.field, read: compileReader(column) }));
 
-/** Reads the filterable values from JSON text. All values are null if it is not a JSON object. */
+/** Reads the filterable values from JSON text. If the text is not a JSON object, all values are null. */
 export function readEventColumns(eventType: string, eventData: string): EventColumns {
   return pickEventColumns(eventType, parseObject(eventData));
 }
@@ -70,7 +70,7 @@ function compileReader({ source, match }: DerivedColumn): ReadColumn {
 function findActor(data: JsonObject): Actor {
   for (const { path, id, login, name } of actorPlaces) {
     const place = objectAt(data, path);
-    // A null value counts as present. For example, an anonymous cheer has no actor, and the broadcaster must not take that place.
+    // A null value counts as present. For example, an anonymous cheer has no actor, and the broadcaster must not become the actor.
     if (place && (Object.hasOwn(place, id) || Object.hasOwn(place, login) || Object.hasOwn(place, name)))
       return { id: place[id], name: place[name] };
   }

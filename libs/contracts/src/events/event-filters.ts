@@ -212,7 +212,7 @@ export function toConditions(filters: TextFilterValues): FilterCondition[] {
   });
 }
 
-/** An event meets the condition if it has one of these values. */
+/** Returns the condition that an event has one of these values in one of the filter's columns. */
 export function toCondition(name: TextFilterName, values: readonly string[]): FilterCondition {
   const compiled = compiledFilters.find(({ filter }) => filter.name === name);
   if (!compiled) throw new Error(`there is no text filter ${name}`);

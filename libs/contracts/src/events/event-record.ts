@@ -19,8 +19,9 @@ export interface StoredEvent {
 }
 
 /**
- * NATS header on the EVENTS stream: when an event happened by the platform's clock, as ISO 8601 in UTC with milliseconds. Only platform
- * events have it. The record has the time of receipt instead, which is much later if the platform redelivered the message.
+ * NATS header on the EVENTS stream: the time when an event happened by the platform's clock, as ISO 8601 in UTC with milliseconds. Only
+ * platform events have this header. The record contains only the time of receipt, which is much later if the platform redelivered the
+ * message.
  */
 export const occurredAtHeader = 'Occurred-At';
 
@@ -55,7 +56,10 @@ function printRecordOf(event: StoredEvent, origin: string): string {
 /** The latest time that fits into the 48 bits of a UUIDv7 (year 10889). */
 export const lastMillisecond = 2 ** 48 - 1;
 
-/** Returns the smallest id of an event received at this time (milliseconds since 1970). Clamps times that an id cannot hold. */
+/**
+ * Returns a lower bound for the ids of events received at or after this time (milliseconds since 1970). Clamps times that an id cannot
+ * hold.
+ */
 export function firstIdAt(milliseconds: number): string {
   const hex = Math.min(Math.max(milliseconds, 0), lastMillisecond).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;

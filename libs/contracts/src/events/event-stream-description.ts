@@ -3,15 +3,15 @@ export interface EventStreamDescription {
   /** The stream's platform. Events of two platforms never share a stream. */
   platform: string;
   /**
-   * 8 random hex digits. They change when the stream is recreated or loses messages. Sequences of different epochs cannot be compared.
-   * Undefined if a version without epochs created the stream.
+   * 8 random hex digits. They change when the stream is recreated or loses its newest messages. Sequences of different epochs cannot be
+   * compared. Undefined if a version without epochs created the stream.
    */
   epoch: string | undefined;
 }
 
 /**
- * Prints the EVENTS stream's description: `events of platform simulator, epoch 1a2b3c4d`. The epoch is here because nats-server 2.9 has no
- * stream metadata, and everyone who can read the stream's info can read it.
+ * Prints the EVENTS stream's description: `events of platform simulator, epoch 1a2b3c4d`. The description contains
+ * the epoch because nats-server 2.9 has no stream metadata. Everyone who can read the stream's info can read the description.
  */
 export function printStreamDescription({ platform, epoch }: EventStreamDescription): string {
   return `events of platform ${platform}${epoch === undefined ? '' : `, epoch ${epoch}`}`;

@@ -5,8 +5,8 @@ import type { EventColumns } from './filter-columns.js';
 export const eventsStreamName = 'EVENTS';
 
 /**
- * Subjects have the form `events.<origin>.<event_type>.<broadcaster_user_id or _>`. The stream still does not use `events.*.*.*`: a filter
- * such as `events.platform.channel-raid.>` is not a subset of that pattern, so the broker would reject it.
+ * Every subject has the form `events.<origin>.<event_type>.<broadcaster_user_id or _>`, but `events.*.*.*` would be too narrow: the broker
+ * would reject a consumer filter such as `events.platform.channel-raid.>`, which is not a subset of that pattern.
  */
 export const eventsStreamSubjects = 'events.>';
 

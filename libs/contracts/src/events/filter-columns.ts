@@ -1,4 +1,4 @@
-/** Where `event_data` has a column's value. */
+/** The place of a column's value in `event_data`. */
 export type EventDataSource =
   /** A value of the acting user (see `findActor`). */
   | { actor: 'id' | 'name' }
@@ -21,7 +21,7 @@ export const raidTypes: readonly string[] = ['raid', 'channel-raid'];
 /**
  * Text columns that filters read, by name in the table `events`. For a column with a source, the service extracts the value from
  * `event_data` when it stores an event. A new column needs a row here, a migration of the events service, and indexes for its filters. In
- * events that are already stored, it is null until you backfill it.
+ * events that are already stored, the new column is null until you backfill it.
  */
 export const filterColumns = {
   event_type: { field: 'eventType', match: 'exact' },
@@ -66,7 +66,7 @@ export type FilterColumnName = keyof Columns;
 /** Field of a column that filters read. */
 export type FilterColumnField = Columns[FilterColumnName]['field'];
 
-/** Values that the store derives from `event_data`, by field. Null if the event has no such value or filters cannot use it. */
+/** Values that the service derives from `event_data`, by field. Null if the event has no such value or filters cannot use it. */
 export type EventColumns = {
   [
     Name in FilterColumnName as Columns[Name] extends { source: EventDataSource }
@@ -75,7 +75,7 @@ export type EventColumns = {
   ]: string | null;
 };
 
-/** A column whose value the store derives from `event_data`. */
+/** A column whose value the service derives from `event_data`. */
 export interface DerivedColumn extends FilterColumn {
   name: FilterColumnName;
   field: keyof EventColumns;

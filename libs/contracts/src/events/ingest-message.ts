@@ -1,7 +1,7 @@
 import { withoutColumns } from './store-event-batch.contract.js';
 import { parseNewEvent, type NewEvent } from './store-events.contract.js';
 
-/** JetStream work queue for platform messages that the gateway accepted but could not store. */
+/** JetStream work queue for platform messages that a gateway or platform connector received but could not store. */
 export const ingestStreamName = 'INGEST';
 
 /** The only subject of the INGEST stream. One suffices, because every consumer reads all messages. */

@@ -14,7 +14,7 @@ interface Frame {
   key: string | undefined;
 }
 
-// Let an unterminated string match up to the end. Otherwise a search would start at each of its quotes, which takes quadratic time.
+// Let an unterminated string match up to the end. Otherwise a search would start at each quote in the string, which takes quadratic time.
 const tokenPattern =
   /"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?$)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[{}[\],:]|true|false|null/gs;
 // Maximum length of a path; longer ones are cut. Clients choose the keys of the events that they post.

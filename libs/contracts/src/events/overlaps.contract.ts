@@ -27,16 +27,16 @@ export class BeginOverlapsRequest {
 }
 
 export class BeginOverlapsReply {
-  /** Milliseconds until every events service pairs deliveries from these subscriptions; 0 if all of them do. */
+  /** Milliseconds until every events service pairs deliveries from these subscriptions; 0 if every events service already does. */
   @IsInt()
   @Min(0)
   readyInMs!: number;
 }
 
 /**
- * Announces that each of these subscriptions will get a twin: a second subscription with the same type and condition. It delivers the same
- * occurrences under other message ids, so the store must pair the deliveries of both. Create the twin only after a reply of 0. Otherwise an
- * occurrence could be stored twice. Idempotent.
+ * Announces that each of these subscriptions will get a twin: a second subscription with the same type and condition. The twin delivers the
+ * same occurrences under other message ids, so the store must pair the deliveries of the two subscriptions. Create the twin only after a
+ * reply in which `readyInMs` is 0. Otherwise an occurrence could be stored twice. Idempotent.
  */
 export const beginOverlaps = defineContract({
   subject: 'request.events.begin-overlaps',
@@ -52,8 +52,8 @@ export class EndingOverlap {
   subscription!: string;
 
   /**
-   * When the platform created the remaining subscription, by the platform's clock, in milliseconds since 1970. The store ignores messages
-   * that older subscriptions sent after the overlap. 0 if there are none.
+   * When the platform created the remaining subscription, by the platform's clock, in milliseconds since 1970. After the overlap ends,
+   * the store ignores new messages from older subscriptions. With 0, the store ignores none.
    */
   @IsInt()
   @Min(0)
@@ -80,9 +80,9 @@ export class EndOverlapsRequest {
 export class EndOverlapsReply {}
 
 /**
- * Announces the time after which only the remaining subscription counts (see `EndingOverlap.keptSince`). Send this before you delete the
- * other one. Messages from before that time can wait in a queue, so the store keeps pairing them for 25 hours. An overlap that already has
- * an end keeps it. Idempotent.
+ * Announces the time after which only the remaining subscription counts (see `EndingOverlap.keptSince`). Send this request before you
+ * delete the older subscription. Messages from before that time can wait in a queue, so the store keeps pairing them for 25 hours. If an
+ * overlap already has an end, that end stays. Idempotent.
  */
 export const endOverlaps = defineContract({
   subject: 'request.events.end-overlaps',

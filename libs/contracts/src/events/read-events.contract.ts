@@ -38,7 +38,7 @@ export class ListEventsRequest extends PageRequest {
   @Type(() => EventFilters)
   filters!: EventFilters;
 
-  /** Requests records instead of events. A service of version 0.1.0 ignores this and replies with events. */
+  /** Requests records instead of events. A service of version 0.1.0 ignores this field and replies with events. */
   @IsOptional()
   @IsBoolean()
   records?: boolean;

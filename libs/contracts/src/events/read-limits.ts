@@ -8,9 +8,9 @@ import { toCondition, type FilterCondition, type TextFilterName } from './event-
 export const maxLimitValues = 100;
 
 /**
- * Limits the events that a reader can see. An event must have one of the types and concern one of the channels; others do not exist for the
- * reader. A missing list means no limit, and an empty list means no events. Services ignore fields that they do not know, so a new field
- * needs new subjects (see `ReadContract`).
+ * Limits the events that a reader can see. An event must have one of the types and concern one of the channels. For the reader, all other
+ * events do not exist. A missing list means no limit, and an empty list means no events. Services ignore fields that they do not know, so a
+ * new field needs new subjects (see `ReadContract`).
  */
 export class ReadLimits {
   /** Visible event types, matched like the filter `event_type`. */
@@ -28,7 +28,7 @@ export class ReadLimits {
   channelIds?: string[];
 }
 
-/** The filter that works in the same way, by limit. */
+/** For each limit, the name of the filter with the same matching rule. */
 export const readLimits = {
   eventTypes: 'event_type',
   channelIds: 'channel_id',
@@ -37,7 +37,7 @@ export const readLimits = {
 /** Fields of `ReadLimits`, in the order of `readLimits`. */
 export const limitFields = Object.keys(readLimits) as readonly (keyof ReadLimits)[]; // Safe cast: the table has exactly these fields.
 
-/** Returns the conditions for a reader's limits. An event must also meet those of the filters. */
+/** Returns the conditions for a reader's limits. An event must also meet the conditions of the filters. */
 export function toLimitConditions(limits: ReadLimits | undefined): FilterCondition[] {
   return limitFields.flatMap((field) => {
     const values = limits?.[field];

@@ -78,7 +78,7 @@ export class Delivery {
   subscribedAt!: number;
 }
 
-/** An event to store. The receiving service generates `id`, so a retry sends the same event. */
+/** An event to store. The service that receives the event generates `id` once, so retries send the same id. */
 export class NewEvent implements StoredEvent {
   @IsUUID('7')
   id!: string;
@@ -112,7 +112,7 @@ export class NewEvent implements StoredEvent {
   @Max(lastMillisecond)
   occurredAt?: number | null | undefined;
 
-  /** Undefined if no subscription delivered the message, or if the sender's version is older. */
+  /** Undefined if no subscription delivered the message, or if the sender is an older version without this field. */
   @IsOptional()
   @IsObject()
   @ValidateNested()

@@ -16,7 +16,7 @@ import { defineReadContract } from './read-limits.js';
 
 /** Maximum number of event types in a summary. The types with the most events are included. */
 export const maxSummaryTypes = 200;
-/** Maximum number of givers, cheerers, raids per direction, and subscription tiers in a summary. */
+/** Maximum number in a summary of each: givers, cheerers, incoming raids, outgoing raids, and subscription tiers. */
 export const maxSummaryTops = 10;
 
 export class SummarizeStreamRequest {

@@ -2,13 +2,13 @@ import { isJsonObject } from '../json-object.js';
 
 /**
  * Core NATS subject on which each gateway announces its users' open connections, so that limits apply across gateways. Only gateways can
- * use it.
+ * use this subject.
  */
 export const liveUsageSubject = 'live.usage';
 
 /** Counts of a user's open connections at one gateway. */
 export interface LiveUsage {
-  /** All live connections, including those that read older events or wait to. */
+  /** All live connections, including those that read older events or wait for their turn to do so. */
   connections: number;
   /** Connections that are reading older events from the EVENTS stream. */
   catchUps: number;
@@ -16,7 +16,7 @@ export interface LiveUsage {
   waiting: number;
 }
 
-/** A gateway's announcement. A user with only zeros has no more open connections at this gateway. */
+/** A gateway's announcement. A user whose counts are all zero no longer has open connections at this gateway. */
 export interface LiveUsageMessage {
   /** Random id of the process. */
   gateway: string;

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../json-object.js';
 
 /**
- * Core NATS subject on which a gateway sends messages to a user's live connections of one name. Every gateway replies with how many of its
- * connections accepted the message. Only gateways can use it.
+ * Core NATS subject on which a gateway sends messages to a user's live connections of one name. Every gateway replies with the number of
+ * its connections that accepted the message. Only gateways can use this subject.
  */
 export const namedConnectionsSubject = 'live.connections';
 
@@ -28,7 +28,7 @@ export const liveControls = {
 
 export type LiveControl = keyof typeof liveControls;
 
-/** A message to named connections: records or a control. With neither, it only asks how many connections there are. */
+/** A message to named connections: records or a control. Without either, the message only asks for the number of connections. */
 export interface LiveTargetMessage {
   target: LiveTarget;
   records: readonly SentRecord[];
@@ -40,7 +40,7 @@ export interface LiveTargetMessage {
 export interface LiveTargetReply {
   /** Random id of the process, as in `LiveUsageMessage`. */
   gateway: string;
-  /** How many of the gateway's connections accepted the message. */
+  /** Number of the gateway's connections that accepted the message. */
   connections: number;
 }
 

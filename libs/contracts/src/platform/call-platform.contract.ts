@@ -49,9 +49,9 @@ export class CallPlatformReply {
 }
 
 /**
- * Calls the platform's API once and returns the reply, whatever its status. `invalid`: the call does not determine whose token to use.
- * `forbidden`: the user has not granted the scope. `conflict`: the connection has no valid token. `not_found`: the service does not know
- * the path.
+ * Calls the platform's API once and returns the reply, whatever its status. `invalid`: the call does not determine whose token to use, or
+ * `connectionId` is wrong. `forbidden`: the user has not granted the scope, or the service does not permit the call. `conflict`: the
+ * connection has no valid token. `not_found`: the service does not support the endpoint.
  */
 export const callPlatform = defineContract({
   subject: 'request.platform-connector.call-platform',

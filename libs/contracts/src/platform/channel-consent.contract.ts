@@ -11,7 +11,9 @@ import {
 import { defineContract } from '../contract.js';
 import { platformIdPattern } from './pictures.contract.js';
 
-/** States of an event type for a channel: `subscribed`, or why the service is not subscribed. If several apply, the first one counts. */
+/**
+ * States of an event type for a channel: `granted`, or why the service is not subscribed. If several states apply, the first one counts.
+ */
 export const consentStates = {
   revoked:
     'the channel, or the bot account that reads its chat, has withdrawn consent; connect that account again',
@@ -25,7 +27,7 @@ export const consentStates = {
 
 export type ConsentState = keyof typeof consentStates;
 
-/** Maximum number of channels per request. Their states easily fit into one message. */
+/** Maximum number of channels per request. The states of this many channels easily fit into one message. */
 export const maxConsentChannels = 50;
 
 export class ListChannelConsentRequest {
@@ -61,7 +63,7 @@ export class ListChannelConsentReply {
   channels!: ChannelConsentMessage[];
 }
 
-/** Returns which event types of these channels the service is subscribed to, and why it is not subscribed to the others. */
+/** Returns, for each of these channels, the state of every event type that the service needs. */
 export const listChannelConsent = defineContract({
   subject: 'request.platform-connector.list-channel-consent',
   request: ListChannelConsentRequest,

@@ -117,14 +117,17 @@ export class ConduitMessage {
   problem!: string | null;
 }
 
-/** The configured transport for platform events, and how far subscriptions have moved to it. */
+/** The configured transport for platform events, and the progress of moving the subscriptions to this transport. */
 export class TransportMessage {
   /** Null with `PLATFORM=none`. */
   @IsOptional()
   @IsString()
   method!: string | null;
 
-  /** Working subscriptions with the configured transport. A webhook counts only if the first secret signs its messages. */
+  /**
+   * Working subscriptions with the configured transport. A webhook subscription counts only if the first configured secret signs its
+   * messages.
+   */
   @IsInt()
   moved!: number;
 
@@ -145,7 +148,7 @@ export class TransportMessage {
   conduit?: ConduitMessage | null;
 }
 
-/** How far subscriptions have moved to the first webhook secret. */
+/** Progress of moving the subscriptions to the first secret in `PLATFORM_WEBHOOK_SECRET`. */
 export class WebhookSecretMessage {
   /** Working subscriptions whose messages the first secret signs. */
   @IsInt()
@@ -155,7 +158,7 @@ export class WebhookSecretMessage {
   @IsInt()
   total!: number;
 
-  /** True if other secrets are configured and no subscription needs them any more. */
+  /** True if other secrets are also configured and no subscription needs them anymore. */
   @IsBoolean()
   canRemoveOthers!: boolean;
 
@@ -185,7 +188,7 @@ export class DeliveryGapMessage {
   @IsInt()
   until!: number | null;
 
-  /** Messages that arrived but could not be stored; null if the messages did not arrive. */
+  /** Number of messages that arrived but could not be stored; null if the messages did not arrive. */
   @IsOptional()
   @IsInt()
   lost!: number | null;
@@ -194,7 +197,7 @@ export class DeliveryGapMessage {
   reason!: string;
 }
 
-/** `open`: after too many failed calls, the service makes none for a while. */
+/** `open`: after too many failed calls, the service makes no calls for a while. */
 export const circuitStates = ['closed', 'open'] as const;
 
 export class PlatformStatusReply {

@@ -121,7 +121,7 @@ export class CreateStreamerRequest {
   @Matches(platformUsername.pattern, { message: platformUsername.fault })
   platformUsername!: string;
 
-  /** What the caller assumes, until the platform reports the actual state. */
+  /** Whether the caller assumes that the streamer is live. Applies until the platform reports the actual state. */
   @IsBoolean()
   streaming!: boolean;
 
@@ -209,7 +209,7 @@ export class EraseStreamerRequest {
   isDryRun!: boolean;
 }
 
-/** Number of rows about the user; all 0 if the user is not monitored. */
+/** Numbers of rows about the user, by kind; all 0 if the user is not monitored. */
 export class EraseStreamerReply {
   @IsInt()
   streamers!: number;
@@ -234,7 +234,7 @@ export const eraseStreamer = defineContract({
 export const maxMonitoredPage = 5_000;
 
 export class ListMonitoredReply {
-  /** Ids of the enabled streamers on the platform, in the order of their addition. */
+  /** Platform ids of the enabled streamers, in the order in which the streamers were added. */
   @IsArray()
   @ArrayMaxSize(maxMonitoredPage)
   @IsString({ each: true })

@@ -186,7 +186,7 @@ export class LiveStreamMessage {
   @IsInt()
   startedAt!: number;
 
-  /** When a poll last found the stream running; null if none has yet. */
+  /** When a poll last found the stream running; null if no poll has found it yet. */
   @IsOptional()
   @IsInt()
   seenAt!: number | null;

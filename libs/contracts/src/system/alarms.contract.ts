@@ -29,7 +29,7 @@ export const alarmKinds = {
 } as const;
 export type AlarmKind = keyof typeof alarmKinds;
 
-/** An alarm's key: the kind and, if it can affect several things, the affected one, such as `shard_lost:3`. */
+/** An alarm's key: the kind, followed by the affected thing if the kind can affect several things. Example: `shard_lost:3`. */
 export type AlarmKey = AlarmKind | `${AlarmKind}:${string}`;
 
 /** Maximum length of a key, in characters. */
@@ -143,5 +143,5 @@ export const reportAlarms = defineContract({
 
 /** A process repeats its alarms at this interval. */
 export const alarmRepeatMs = 20_000;
-/** The service clears an alarm after this time without a repeat. The process that raised it has then ended. */
+/** If no process repeats an alarm for this time, the service clears the alarm: the process that raised it has probably ended. */
 export const alarmExpiryMs = 90_000;

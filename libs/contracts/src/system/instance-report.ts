@@ -66,7 +66,7 @@ export interface LiveConnectionReport {
 export interface OpenConnection extends LiveConnectionReport {
   /** `locating`: the gateway looks for the position at which the client resumes. `catching_up`: the gateway sends older events. */
   state: 'locating' | 'catching_up' | 'live';
-  /** How many events the client is behind the stream; null while `locating`. */
+  /** Number of events by which the client is behind the stream; null while `locating`. */
   lagEvents: number | null;
   /** Bytes that the client has not read yet. */
   unreadBytes: number;

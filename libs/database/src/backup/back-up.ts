@@ -52,7 +52,7 @@ async function write(
   const empty = schemas.filter(({ migrations }) => migrations.length === 0);
   if (empty.length > 0)
     throw new ArchiveError(
-      `The schema ${empty.map(({ name }) => name).join(', ')} is empty: its service was never started. There is nothing to back up.`,
+      `The schema ${empty.map(({ name }) => name).join(', ')} is empty: its service was never started. Start all services once, then try again.`,
     );
   await refuseOtherPlatform(sessions, platform);
   const manifest: Manifest = { format: archiveFormat, version, createdAt, platform, schemas };

@@ -127,8 +127,8 @@ function incomingFirst(one: string, other: string): number {
   return Number(other.startsWith('to_')) - Number(one.startsWith('to_'));
 }
 
-// These types are active by default. Without the stream types, only polling would show that a streamer goes live. Without the others, only
-// the hourly list of grants would show that a user has given or withdrawn consent.
+// These types are active by default. Without the stream types, only polling would show that a streamer goes live. Without the authorization
+// types, only the hourly list of grants would show that a user has given or withdrawn consent.
 const alwaysActive = [
   'stream.online',
   'stream.offline',

@@ -4,7 +4,7 @@ import { readObject, readObjects, readOptionalText, readText } from '../reply-fi
 /** The only host that serves Twitch's pictures (docs/platform-facts.md §4.4). */
 export const pictureOrigins = ['https://static-cdn.jtvnw.net'];
 
-// The size of box art, which is taller than wide. Lists show it at half this size, or at this size on high-density screens.
+// The size of box art, in pixels. Lists show box art at half this size; high-density screens use all of the pixels.
 const boxArtWidth = '144';
 const boxArtHeight = '192';
 

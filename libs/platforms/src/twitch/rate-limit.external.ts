@@ -8,7 +8,10 @@ const maxCallsPerMinute = 1_000_000;
 
 type Headers = ReplyHead['headers'];
 
-/** Reads the rate limit from a reply's headers (docs/platform-facts.md §4.2). Returns undefined when they do not report it. */
+/**
+ * Reads the rate limit from a reply's headers (docs/platform-facts.md §4.2). Returns undefined when the headers do not report the rate
+ * limit.
+ */
 export function readRateLimit({ headers }: ReplyHead): RateLimitReport | undefined {
   const callsPerMinute = readNumber(headers, 'ratelimit-limit');
   const remaining = readNumber(headers, 'ratelimit-remaining');
@@ -18,8 +21,8 @@ export function readRateLimit({ headers }: ReplyHead): RateLimitReport | undefin
 }
 
 /**
- * Returns how long to wait until Twitch accepts calls again, in milliseconds. Takes both times from Twitch's headers, because this
- * machine's clock may differ.
+ * Returns how long to wait until Twitch accepts calls again, in milliseconds. Takes the reset time and the current time from Twitch's
+ * headers, because this machine's clock may differ.
  */
 export function readResetMs({ headers }: ReplyHead): number {
   const reset = readNumber(headers, 'ratelimit-reset');

@@ -27,7 +27,7 @@ export const channelBuilders: PayloadBuilders = {
   'channel.guest_star_settings.update': updateGuestStarSettings,
 };
 
-/** Uses the running stream. Without one, uses the stream that would start now. */
+/** Uses the running stream. On an offline channel, invents a stream that starts now. */
 function beginStream({ channel, random, now }: Scene): EventPayload {
   return {
     id: channel.stream?.id ?? random.digits(15),
@@ -37,7 +37,7 @@ function beginStream({ channel, random, now }: Scene): EventPayload {
   };
 }
 
-/** Uses the running stream. On an offline channel, uses the last stream. */
+/** Uses the running stream. On an offline channel, uses the last stream, or a random id if there is none. */
 function endStream({ channel, random }: Scene): EventPayload {
   const stream = channel.stream ?? channel.pastStreams.at(-1);
   return { id: stream?.id ?? random.digits(15), ...identify('broadcaster_user', channel.broadcaster) };

@@ -55,7 +55,7 @@ export async function fuzzParser(
   return { ...counts, kept: corpus.found, reached: coverage.count };
 }
 
-/** The first call takes up to a second, because it prepares shared data such as the validation rules of classes. */
+/** Calls the parser once. The first call takes up to a second, because it prepares shared data such as the validation rules of classes. */
 async function warmUp(target: ParserTarget): Promise<void> {
   try {
     await target.run(Buffer.from(target.seeds[0] ?? ''));

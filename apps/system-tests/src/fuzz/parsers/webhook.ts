@@ -52,7 +52,7 @@ export function webhookTarget(): ParserTarget {
   };
 }
 
-/** Checks a signature. For messages that the test did not sign, uses another implementation than the service. */
+/** Checks a signature without the service's implementation. True for genuine messages. */
 function isSignatureGenuine(headers: Record<string, string | string[] | undefined>, body: Buffer): boolean {
   const { messageId, timestamp, signature } = inbound.readHeaders(headers);
   return secrets.some((secret) => {

@@ -26,7 +26,7 @@ export interface WireRun {
   onProgress?: (counts: Readonly<WireCounts>) => Promise<void> | void;
 }
 
-// Without a response for this long, the system hangs. Requests may take up to 26 s by contract, but these are much faster.
+// Without a response for this long, the system hangs. The gateway waits up to 26 s for a request body, but the test sends bodies at once.
 const hangMs = 15_000;
 const maxFindings = 20;
 const maxRetries = 60;

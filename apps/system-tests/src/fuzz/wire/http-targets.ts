@@ -17,7 +17,7 @@ interface Request {
   body?: Buffer;
 }
 
-/** Platform messages to both callbacks. */
+/** Platform messages to the callbacks with and without an event type in the path. */
 export function webhookWireTarget({ port, system }: FuzzBed): WireTarget {
   return httpTarget(port, {
     name: 'webhook',
@@ -103,7 +103,7 @@ const otherTypes = [
   'application/x-www-form-urlencoded',
 ];
 
-/** Most of the time, the content type fits the body. */
+/** Picks headers for a body. Most of the time, the content type fits the body. */
 function pickHeaders(body: Buffer, random: Random): Record<string, string> {
   const fitting = body.includes('=') && !body.includes('{') ? 'application/x-www-form-urlencoded' : json;
   const key = body.toString('latin1', 0, 300).replace(/[^ -~\x80-\xff]/g, '');

@@ -9,7 +9,7 @@ import { contracts, ingestSeeds, requestSeeds, requestWords } from '../nats-payl
 import type { Random } from '../random.js';
 import { overloaded, type WireTarget } from './wire-target.js';
 
-// Time to wait for a reply: longer than any contract's limit.
+// Time limit for a reply. Shorter than `hangMs` in fuzz-wire.ts, so that the error names the subject.
 const replyMs = 14_000;
 // If the number of messages does not shrink for this long, the stream is stuck. The last retry of a message starts after 5 s, and each dead
 // letter needs its own transaction of about 2 ms.
@@ -126,7 +126,7 @@ export async function ingestWireTarget({ servers, databaseUrl }: FuzzBed): Promi
   };
 }
 
-/** Waits until the stream is empty or stops shrinking. Returns how many messages are left. */
+/** Waits until the stream is empty or stops shrinking. Returns the number of remaining messages. */
 async function drainWhileShrinking(count: () => Promise<number>): Promise<number> {
   let left = await count();
   for (;;) {

@@ -67,8 +67,8 @@ function frame(head: number, payload: Buffer): Buffer {
 }
 
 /**
- * Connects, sends a frame, and waits for a text message or the end of the connection. With `any reply`, the pong to a second ping also
- * counts, because it shows that the connection survived the frame.
+ * Connects, sends a frame, and waits. `text` waits for a text message. `any reply` waits for the pong to a second ping, which shows that
+ * the connection survived the frame. The end of the connection also ends the wait.
  */
 function exchange(port: number, first: Buffer, until: 'text' | 'any reply'): Promise<string> {
   connections += 1;

@@ -22,7 +22,7 @@ export interface WireTarget extends InputSource {
 /** The system was overloaded and rejected the input. */
 export const overloaded = 'overloaded';
 
-/** A client address in 127.0.0.0/8, which is all this machine. Several addresses have more ports than one. */
+/** A client address in 127.0.0.0/8, which is all this machine. A single address would have too few ports. */
 export function localAddress(number: number): string {
   const host = number % 60_000;
   return `127.9.${Math.floor(host / 250)}.${(host % 250) + 1}`;

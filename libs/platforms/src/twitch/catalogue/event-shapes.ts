@@ -1,6 +1,6 @@
 /**
  * The fields of an object. A name can end in `?` (the field can be missing) or `|null` (the field can be null). A value is a kind
- * (`string`, `integer`, `boolean`), a nested object, or a list of either.
+ * (`string`, `integer`, `boolean`), a nested object, or a list whose items are a kind or a nested object.
  */
 export interface Shape {
   readonly [field: string]: Kind | Shape | readonly [Kind | Shape];
