@@ -194,7 +194,7 @@ export class KeyRotation {
     const { schema, logger } = this.options;
     logger.info(
       { schema, values: first },
-      `the first key of SECRET_KEY now encrypts all ${first} values of ${schema}. Before you remove an older key, see "Rotate SECRET_KEY" in docs/security.md`,
+      `all ${first} encrypted values in the schema ${schema} now use the first key of SECRET_KEY. Before you remove an older key, see "Rotate SECRET_KEY" in docs/security.md`,
     );
   }
 

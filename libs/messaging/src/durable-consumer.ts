@@ -111,8 +111,8 @@ const stopLimitMs = 3_000;
  *              ┌──────────────── acknowledge ◀── outcome ────────────┐
  *              ▼                                                     │
  *  prepare ▶ fetch ── messages ──────────────────────────────────▶ handle
- *     ▲        │ none: does the consumer still exist?                │ batch failed
- *     └────────┴──────── pause 0.5 s, 1 s … 5 s ◀── broker away ◀────┘
+ *     ▲        │ broker unavailable, or consumer deleted             │ batch failed
+ *     └────────┴──────────────── pause 0.5 s, 1 s … 5 s ◀────────────┘
  * ```
  */
 export class DurableConsumer {

@@ -13,7 +13,7 @@ export async function readForGauge<T>(
     return await read();
   } catch (err) {
     const { name: metric } = gauge as { name: string }; // Safe cast: prom-client sets `name`, but does not declare it
-    // The log limits lines per message. With the metric's name in the message, a failing gauge does not hide the failure of another.
+    // The log writes each message at most once per second. The metric's name keeps one failing gauge from hiding another.
     failureLog.warn(`cannot update the metric ${metric}`, { err });
     return undefined;
   }

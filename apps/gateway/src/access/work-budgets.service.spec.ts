@@ -45,7 +45,7 @@ describe(WorkBudgets.name, () => {
     for (let count = 0; count < 5; count += 1) await work(budgets, 20);
 
     expect(await isUsedUp(budgets)).toBe(true);
-    now += 10_000; // 10 ms of work
+    now += 10_000; // allows 10 ms of work, at a share of 0.1 %
     expect(await isUsedUp(budgets)).toBe(true);
     now += 20_000;
     expect(await isUsedUp(budgets)).toBe(false);

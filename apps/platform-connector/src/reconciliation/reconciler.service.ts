@@ -33,11 +33,11 @@ const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBef
  * Makes the subscriptions on the platform match the wanted ones. One instance at a time holds the lease and runs a round.
  *
  * ```
- *         every 60 s · hint · revocation · more to do                 nothing left: in 60 s
- *  idle ───────────────────────────────────────▶ round of one instance ──────────────────▶ idle
- *   ▲                                              │         │ platform or monitor unavailable: in 1 s … 60 s
- *   └──── any other instance, within 10 s ─────────┘◀────────┘
- *           instance died, or lost the database
+ * a round ends because                       │ the next round is due
+ * nothing is left to do                      │ in 60 s, or at once after a hint or a revocation
+ * it has done all that it could at once      │ at once
+ * the platform or the monitor is unavailable │ in 1 s … 60 s
+ * its instance died or lost the database     │ on any other instance, within 10 s
  * ```
  *
  * An instance with an older transport or older secrets takes a round only if no instance with the newest configuration takes it in time.
@@ -139,6 +139,7 @@ export class Reconciler {
       if (this.failureLog.isStarting) return;
     }
     this.lastProblem = name;
-    if (!problem) this.logger.info('subscriptions are being reconciled again');
+    if (!problem)
+      this.logger.info('platform and streamer monitor are available again, reconciling subscriptions');
   }
 }

@@ -92,10 +92,12 @@ export class UserSockets {
   }
 
   private async claim(stopping: AbortSignal): Promise<void> {
-    for (let claims = 0; claims < claimsPerPass && !stopping.aborted; claims += 1) {
+    // After its time limit, a stop no longer waits for this pass, which must then open no socket.
+    const isStopping = (): boolean => stopping.aborted;
+    for (let claims = 0; claims < claimsPerPass && !isStopping(); claims += 1) {
       const claim = await this.sessions.claim([...this.held.keys()]);
-      // The stop no longer waits for this pass. The lease of the claim expires, and another connector takes the socket.
-      if (!claim || stopping.aborted) return;
+      // If the service stops, the lease of the claim expires, and another connector takes the socket.
+      if (!claim || isStopping()) return;
       const { sessions, subscriptions, schedule, ingest, gaps, logger } = this;
       const url = this.settings.urls.socket;
       const socket = new UserSocket(claim, { url, sessions, subscriptions, schedule, ingest, gaps, logger });

@@ -59,7 +59,7 @@ export const maxSubscriptionLength = 1_000;
 export class Delivery {
   /**
    * Distinguishes subscriptions with the same type and condition. The platform allows one per callback, conduit, or session. The value is
-   * the fingerprint in the callback, the conduit's id, or `websocket`.
+   * the fingerprint of the webhook secret in the callback URL (empty if the URL has none), the conduit's id, or `websocket`.
    */
   @IsText(0, 64)
   via!: string;
