@@ -52,6 +52,10 @@ describe(announce.name, () => {
     expect(announce(config, announced)).toContain(
       'run: DATA_DIR=/data PLATFORM=twitch npm run owner:reset\n',
     );
+    const withSpace = readConfig({ DATA_DIR: "/srv/Ada's data" });
+    expect(announce(withSpace, announced)).toContain(
+      "run: DATA_DIR='/srv/Ada'\\''s data' npm run owner:reset\n",
+    );
     expect(announce(readConfig({}), announced)).toContain('run: npm run owner:reset\n');
   });
 

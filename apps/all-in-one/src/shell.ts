@@ -11,18 +11,23 @@ export interface Shell {
 
 const posixShell: Shell = {
   set: (name, value) => `${name}=${value}`,
-  prefix: (name, value) => `${name}=${value} `,
+  prefix: (name, value) => `${name}=${quote(value)} `,
   readField: (path, field) => `$(awk '$1 == "${field}" { print $2 }' "${path}")`,
   curl: 'curl',
 };
 
 const powerShell: Shell = {
   set: (name, value) => `$${name} = ${value.startsWith('(') ? value : `'${value}'`}`,
-  prefix: (name, value) => `$env:${name} = '${value}'; `,
+  prefix: (name, value) => `$env:${name} = '${value.replaceAll("'", "''")}'; `,
   readField: (path, field) => `(-split (Select-String '^${field} ' '${path}').Line)[1]`,
   // In Windows PowerShell, `curl` is an alias of another command.
   curl: 'curl.exe',
 };
+
+/** Quotes a word of a POSIX shell if it contains special characters. */
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
 
 export function shellOf(platform: NodeJS.Platform): Shell {
   return platform === 'win32' ? powerShell : posixShell;

@@ -63,15 +63,20 @@ class Connection {
 
 describe(AlertFeed.name, () => {
   /** Opens an overlay page, which shows alerts until `close`. */
-  const open = (events: readonly ArrivingEvent[], store: PositionStore, hash = '', clockMs = Date.now()) => {
+  const open = (
+    events: readonly ArrivingEvent[],
+    store: PositionStore,
+    hash = '',
+    serviceTime = () => Date.now(),
+  ) => {
     const queue = new AlertQueue(queueLimit);
     let end: (reason: Error) => void = () => undefined;
     const refusal = new Promise<never>((_, reject) => (end = reject));
     refusal.catch(() => undefined);
     const controls: LiveControl[] = [];
-    const response = new Response('{}', { headers: { date: new Date(clockMs).toUTCString() } });
+    const respond = () => new Response('{}', { headers: { date: new Date(serviceTime()).toUTCString() } });
     const client = {
-      api: { GET: () => Promise.resolve({ response }) },
+      api: { GET: () => Promise.resolve({ response: respond() }) },
       live: (options: LiveOptions) => new Connection(events, refusal, options),
     };
     const feed = new AlertFeed({
@@ -155,7 +160,7 @@ describe(AlertFeed.name, () => {
       event(1, { ...at(600), origin: 'replay', position: undefined }),
       event(2, at(9)),
     ];
-    const page = open(events, setup().store, '', serviceTime);
+    const page = open(events, setup().store, '', () => serviceTime);
     expect([await page.show(), await page.show()]).toEqual(['User 1', 'User 2']);
     await page.close();
   });
@@ -166,12 +171,42 @@ describe(AlertFeed.name, () => {
     let arrive: () => void = () => undefined;
     const arrival = new Promise<void>((resolve) => (arrive = resolve));
     const created = new Date(realTime).toISOString();
-    const page = open([event(0, { created }), event(1, { created, arrival })], setup().store, '', realTime);
+    const page = open(
+      [event(0, { created }), event(1, { created, arrival })],
+      setup().store,
+      '',
+      () => realTime,
+    );
     expect(await page.show()).toBe('User 0');
     clock.mockRestore();
     arrive();
     expect(await page.show()).toBe('User 1');
     await page.close();
+  });
+
+  it('shows alerts after the clock of the service was ahead and is set back', async () => {
+    const [realTime, startedAt] = [Date.now(), performance.now()];
+    let passedMs = 0;
+    let aheadMs = 120 * minuteMs;
+    const clocks = [
+      jest.spyOn(Date, 'now').mockImplementation(() => realTime + passedMs),
+      jest.spyOn(performance, 'now').mockImplementation(() => startedAt + passedMs),
+    ];
+    let arrive: () => void = () => undefined;
+    const arrival = new Promise<void>((resolve) => (arrive = resolve));
+    const [early, late] = [realTime + aheadMs, realTime + 2 * minuteMs].map((time) =>
+      new Date(time).toISOString(),
+    );
+    const events = [event(0, { created: early! }), event(1, { created: late!, arrival })];
+    const page = open(events, setup().store, '', () => realTime + passedMs + aheadMs);
+    expect(await page.show()).toBe('User 0');
+
+    aheadMs = 0;
+    passedMs = 2 * minuteMs;
+    arrive();
+    expect(await page.show()).toBe('User 1');
+    await page.close();
+    for (const clock of clocks) clock.mockRestore();
   });
 
   it('skips raids that leave the channel', async () => {

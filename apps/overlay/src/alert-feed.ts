@@ -23,6 +23,9 @@ const retryMs = 2_000;
 // If this computer's clock jumps by more than this, the feed reads the service's clock again. Drift between two events is far smaller. The
 // limit must be far below `maxAgeMs`.
 const maxClockStepMs = 60_000;
+// Before the feed skips an event as too old, it reads the service's clock again if the last reading is older than this: the service's clock
+// may have been set back.
+const clockValidMs = 60_000;
 
 /**
  * Receives a source's events and saves its position.
@@ -53,6 +56,8 @@ export class AlertFeed {
    * this computer's clock jumps.
    */
   private clockStartMs = 0;
+  /** `performance.now()` at the last reading of the service's clock. */
+  private clockReadAt = 0;
 
   constructor(private readonly parts: FeedParts) {
     this.reached = parts.store.read();
@@ -81,7 +86,7 @@ export class AlertFeed {
     const events = this.connect();
     this.events = events;
     for await (const event of events) {
-      if (Math.abs(Date.now() - performance.now() - this.clockStartMs) > maxClockStepMs) {
+      if (this.mustReadClock(event)) {
         this.isEventHeld = true;
         await this.readClock();
         this.isEventHeld = false;
@@ -135,14 +140,24 @@ export class AlertFeed {
     this.reached = position ?? this.reached;
   }
 
-  private isAlert({ event_type, event_data, created, position }: LiveEvent): boolean {
+  private mustReadClock(event: LiveEvent): boolean {
+    if (Math.abs(Date.now() - performance.now() - this.clockStartMs) > maxClockStepMs) return true;
+    return this.isTooOld(event) && performance.now() > this.clockReadAt + clockValidMs;
+  }
+
+  private isAlert(event: LiveEvent): boolean {
+    const { event_type, event_data } = event;
     // An outgoing raid is an alert for the raided channel, not for this one.
     const { channel } = this.parts.settings;
     if (event_type === 'channel-raid' && channel && event_data.from_broadcaster_user_id === channel)
       return false;
+    return !this.isTooOld(event);
+  }
+
+  private isTooOld({ created, position }: LiveEvent): boolean {
     // A replay has no position. Show it regardless of its event's age.
-    if (position === undefined) return true;
-    return parseTime(created).getTime() >= Date.now() + this.clockOffsetMs - maxAgeMs;
+    if (position === undefined) return false;
+    return parseTime(created).getTime() < Date.now() + this.clockOffsetMs - maxAgeMs;
   }
 
   /** Saves the connection's position while no alert waits. Otherwise a source without alerts would resume from an ever older position. */
@@ -168,6 +183,7 @@ export class AlertFeed {
         if (response.ok) {
           this.clockOffsetMs = Number.isNaN(time) ? 0 : time - Date.now();
           this.clockStartMs = Date.now() - performance.now();
+          this.clockReadAt = performance.now();
           return;
         }
         onState(`waiting for the service: ${response.status}`);

@@ -211,6 +211,8 @@ export class RehearsalRun {
     const { revision } = this.row;
     if (!(await this.save())) return undefined;
     if (this.row.revision !== revision && this.failure === undefined) return 0;
+    // After a sleep of the machine, only the save records that a playing rehearsal was not idle.
+    if (this.failure === undefined && !this.isOver(now)) return 0;
     const isDone = this.failure === undefined && this.schedule.isDone(now);
     const idle = `The rehearsal was paused, or had no connection, for ${rehearsalLimits.maxIdleHours} hours.`;
     await this.parts.rehearsals.end(this.row, this.gateway, {

@@ -114,19 +114,22 @@ export class RehearsalsRepository {
   }
 
   /**
-   * Saves progress and renews the lease. Does neither if a client has changed the rehearsal since `revision`. Returns the stored
-   * rehearsal, or null if it has ended or another gateway has taken it over.
+   * Renews the lease and saves the progress. Does not save the position of an earlier pass, because a client has moved the rehearsal since
+   * then. Returns the stored rehearsal, or null if it has ended or another gateway has taken it over.
    */
   async saveProgress(
-    { id, revision }: Pick<Rehearsal, 'id' | 'revision'>,
+    { id, pass }: Pick<Rehearsal, 'id' | 'pass'>,
     gateway: string,
     { reachedAt, position, sent, connections, isPlaying }: RehearsalProgress,
   ): Promise<Rehearsal | null> {
     await this.dataSource.query(
-      `UPDATE rehearsals SET reached_at = $4, position = $5, sent = $6, connections = $7,
-         moved_at = CASE WHEN $8 THEN now() ELSE moved_at END, ${lease.renewal}
-       WHERE id = $1 AND ${lease.isHeldBy('$2')} AND status = 'running' AND revision = $3`,
-      [id, gateway, revision, reachedAt, position, sent, connections, isPlaying],
+      `UPDATE rehearsals SET
+         reached_at = CASE WHEN pass = $3 THEN $4 ELSE reached_at END,
+         position = CASE WHEN pass = $3 THEN $5::uuid ELSE position END,
+         sent = $6, connections = $7,
+         moved_at = CASE WHEN $8 THEN greatest(moved_at, now()) ELSE moved_at END, ${lease.renewal}
+       WHERE id = $1 AND ${lease.isHeldBy('$2')} AND status = 'running'`,
+      [id, gateway, pass, reachedAt, position, sent, connections, isPlaying],
     );
     return this.dataSource.manager.findOneBy(Rehearsal, { id, leasedBy: gateway, status: 'running' });
   }
