@@ -42,7 +42,7 @@ export async function createTestDatabase(
     name: `${name}_${schema}`,
     password: `${schema}-${name}`,
   }));
-  await createServiceRoles(url.href, roles, { isDedicated: true });
+  await createServiceRoles(url.href, roles, { isDedicated: true, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   return {
     url: url.href,
     urlFor: (schema) => {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { PrimaryClient, toPrimary } from '../primary-client.js';
 
-const connectTimeoutMs = 3_000;
+const connectTimeoutMs = 10_000;
 
 /**
  * Whether a role can log in. An existing role may still be refused: by the server's `pg_hba.conf`, or by a pooler's own list of users.

@@ -9,9 +9,11 @@ import type { ServiceRole, Session } from './service-role.js';
 export interface RolesOptions {
   /** Whether only the services use this database. If so, only their roles, the owner of the database, and superusers may connect. */
   isDedicated: boolean;
+  /** How long the server may take to accept the connection. Default: 10 s. */
+  connectTimeoutMs?: number;
 }
 
-const connectTimeoutMs = 3_000;
+const defaultConnectTimeoutMs = 10_000;
 // How long a statement may wait for a lock. The statements themselves are fast, because they change only a few catalog rows.
 const lockTimeout = '5s';
 const queryTimeoutMs = 30_000;
@@ -40,7 +42,7 @@ export async function createServiceRoles(
   const client = new PrimaryClient({
     ...toPrimary(url),
     application_name: 'service-roles',
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
     query_timeout: queryTimeoutMs,
   });
   try {
