@@ -11,7 +11,10 @@ export function findChartFaults(resources, variables) {
   ];
 }
 
-/** Checks that pods run as an ordinary user, on a read-only file system, without a Kubernetes API token, and with limited memory. */
+/**
+ * Checks that pods run as an ordinary user, on a read-only file system, without a Kubernetes API token, and with limited memory. Pods of
+ * Deployments also need probes and enough time to stop.
+ */
 function findPodFaults({ kind, metadata, spec }) {
   const pod = spec.template.spec;
   const rules = {
@@ -89,7 +92,7 @@ function findReferenceFaults({ kind, metadata, spec }, resources) {
   return listBroken(rules).map((rule) => `${kind} ${metadata.name} ${rule}`);
 }
 
-/** Checks that the policy of a hook's pods is a hook that runs before: an upgrade could not correct it otherwise. */
+/** Checks that the network policy of a hook's pods is an earlier hook. Otherwise, an upgrade could not correct the policy in time. */
 function findPolicyFaults({ kind, metadata, spec }, workloads) {
   if (kind !== 'NetworkPolicy') return [];
   const labels = Object.entries(spec.podSelector.matchLabels);

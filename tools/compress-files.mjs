@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-/** Files below this size stay uncompressed, because compression would save nothing. */
+/** Files below this size stay uncompressed, because compression would save little. */
 const minCompressedBytes = 1_024;
 
 /** Writes compressed copies next to a page's files. The gateway sends the copy with an encoding that the browser accepts. */

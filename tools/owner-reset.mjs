@@ -1,4 +1,5 @@
-// npm run owner:reset: sets a new password and token for an owner who lost them. Run it on the machine of the service.
+// npm run owner:reset: sets a new password and token for an owner who lost them. Stop npm start first, and run the command on the machine
+// of the service.
 import { prepare } from './prepare.mjs';
 
 prepare();

@@ -1,4 +1,4 @@
-// The first step of all npm scripts: checks the Node version, installs the packages, and builds the projects. Imports only Node's own
+// The first steps of the npm scripts: check the Node version, install the packages, and build the projects. Imports only Node's own
 // modules, because a fresh clone has no packages yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,7 +11,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const installedMark = `${root}node_modules/.installed-lock`;
 
 /**
- * Installs the packages if they differ from the lock file, then builds the changed projects. Exits the process if a step fails.
+ * Checks the Node version, installs the packages if they differ from the lock file, then builds the changed projects. Exits the process if
+ * a step fails.
  *
  * @param {string[]} [options] additional options for `nx run-many`
  */

@@ -10,9 +10,11 @@ const releasedPath = 'libs/testing/released.json';
 /**
  * Returns the new text of each file that a release changes, by path.
  *
- * @param {string} version the new version, such as 0.2.0 @param {string} date the day of the release, such as 2026-11-24 @param {{
- * isTrial?: boolean }} options with `isTrial`, the changelog need not have unreleased changes, so that the check passes right after a
- * release @throws Error if the version cannot be released; the message has the reason
+ * @param {string} version the new version, such as 0.2.0
+ * @param {string} date the day of the release, such as 2026-11-24
+ * @param {{ isTrial?: boolean }} options with `isTrial`, the changelog need not have unreleased changes, so that the check passes right
+ * after a release
+ * @throws Error if the version cannot be released; the message has the reason
  */
 export function planRelease(version, date, { isTrial = false } = {}) {
   const { version: current } = JSON.parse(read('package.json'));

@@ -1,4 +1,5 @@
-// npm run simulator -- <command>: controls the simulated platform that npm start runs. Without a command, prints help.
+// npm run simulator -- <command>: controls the simulated platform that npm start runs, or another one with --url. Without a command, prints
+// help.
 import { existsSync } from 'node:fs';
 import { prepare } from './prepare.mjs';
 

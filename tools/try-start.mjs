@@ -1,7 +1,7 @@
 // node tools/try-start.mjs [<folder of a built earlier version>]: tests `npm start` on this system, like a new user. Starts the service on
 // an empty data folder, stores an event, stops the service, and checks that the next start finds the event. Stops the service once with
-// SIGKILL, to test that the next start handles the orphaned servers. With an earlier version, the first and the last start use it, to test
-// the upgrade and the downgrade of the data.
+// SIGKILL (on Windows, each time), to test that the next start handles the orphaned servers. With an earlier version, the first and the
+// last start use it, to test the upgrade and the downgrade of the data.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

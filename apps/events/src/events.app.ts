@@ -133,8 +133,8 @@ async function start(shell: Shell<EventsConfig>) {
   // A separate pool for writes, so that lists cannot hold up a write.
   const writePool = createPool({ ...database, poolSize: writeConnections });
   const listPool = createPool({ ...database, ...listPoolOptions });
-  // Open one connection per pool before the service is ready, so that the first requests need not wait. If this fails, the first requests
-  // open connections.
+  // Open one connection in each of the two pools before the service is ready, so that the first requests need not wait. If this fails, the
+  // first requests open connections.
   await Promise.allSettled([writePool, listPool].map((pool) => pool.query('SELECT 1')));
   measurePool(shell.metrics, 'events', dataSource);
   measurePool(shell.metrics, 'events_writes', writePool);

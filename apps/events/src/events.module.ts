@@ -10,7 +10,7 @@ import { RetentionModule } from './retention/retention.module.js';
 import { StreamSummariesModule } from './stream-summaries/stream-summaries.module.js';
 import { UpgradeModule } from './upgrade/upgrade.module.js';
 
-/** The features import `StoreModule`, which imports `RelayModule`. */
+/** Lists the features. `StoreModule` and `RelayModule` are not in the list, because the features import them. */
 @Module({})
 export class EventsModule {
   /** @param connections provided to all modules; the service opens them before it creates the modules */

@@ -212,7 +212,7 @@ describe('the limits of a reader', () => {
     );
     if (!older || !newer) throw new Error('there are two');
     await store.writer.store([older]);
-    // The service forgets message ids after a day.
+    // The service forgets message ids after 25 hours.
     await store.dataSource.query('TRUNCATE received_messages');
     await store.writer.store([newer]);
 

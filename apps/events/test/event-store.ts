@@ -94,7 +94,7 @@ export class EventStore {
     return new EventStore(database, dataSource, createPool(connection));
   }
 
-  /** Creates another writer, with its own partitions and events repositories. */
+  /** Creates another writer, with the given repositories of partitions and events. */
   createWriter(
     partitions: PartitionsRepository,
     metrics: Registry,
@@ -175,8 +175,8 @@ export class EventStore {
   }
 
   /**
-   * Quickly stores `count` events of this month, one per millisecond from `from` on. `columns` are SQL expressions of `n`, which counts
-   * from 1.
+   * Stores `count` events quickly, one per millisecond: event `n`, counted from 1, is received at `from + n`. `columns` are SQL expressions
+   * of `n`.
    */
   async generate(count: number, from: number, columns: Record<string, string> = {}): Promise<void> {
     await this.partitions.ensureAhead(from);

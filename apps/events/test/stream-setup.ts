@@ -88,7 +88,7 @@ export class StreamSetup {
     return EventsStream.open(this.connection, { ...streamOptions, ...options });
   }
 
-  /** Creates the check as of another instance. */
+  /** Creates a check, as another instance would. */
   async createCheck(store: EventStore, parts: CheckParts = {}): Promise<StreamCheck> {
     return new StreamCheck(
       parts.stream ?? (await this.openStream()),
@@ -98,7 +98,7 @@ export class StreamSetup {
     );
   }
 
-  /** Creates the relay as of another instance. The relay watches the stream, but runs no recovery pass until it is started. */
+  /** Creates a relay, as another instance would. The relay watches the stream, but runs no recovery pass until it is started. */
   async createRelay(store: EventStore): Promise<RunningRelay> {
     const connection = await connectNats({
       urls: [this.nats.urlFor('events')],

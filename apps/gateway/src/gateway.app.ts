@@ -51,7 +51,7 @@ const measures: MeasureSources = {
   disk_free_bytes: { metric: 'gateway_disk_free_bytes' },
 };
 
-/** The gateway service, the public edge. `start` returns the address, and the first owner's credentials if this start created the owner. */
+/** The gateway service, the public edge. `start` returns the address, and the first owner's name and main token if it created the owner. */
 export const gateway = defineService({
   name: 'gateway',
   variables,
@@ -136,7 +136,7 @@ async function start(shell: Shell<GatewayConfig>) {
         // twice.
         () => usage.close(),
         () => named.close(),
-        // Abort exports instead of waiting many minutes for them. Clients continue at another gateway.
+        // Abort exports instead of waiting many minutes for them. Clients can continue them with `after` at another gateway.
         () => app.get(EventExports).stop(),
         () => app.close(),
         () => erasures.stop(),
@@ -171,7 +171,8 @@ async function resetOwnerOnTerminal({ DATABASE_URL, SECRET_KEY }: GatewayConfig)
 }
 
 /**
- * Restores an owner's access after a lost password, and returns the new credentials. `npm run owner:reset` calls it on the server.
+ * Restores an owner's access after a lost password, and returns the new credentials. Used by `npm run owner:reset` and the command
+ * `reset-owner`.
  *
  * @throws Error if `secretKeys` are not the gateways' keys: a token encrypted with another key would keep the gateways from starting
  */

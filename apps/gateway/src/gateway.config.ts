@@ -62,7 +62,7 @@ export const variables = {
     default: 'owner',
   }),
   RATE_LIMIT_REQUESTS: integer(
-    'Maximum number of requests per second from one user at each gateway. 0: no limit',
+    'Maximum number of requests per second from one user at each gateway. 0: no limit, and also no limit on the concurrent requests and the working time of a user',
     [0, 1_000_000],
     {
       default: 200,

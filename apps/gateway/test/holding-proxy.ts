@@ -23,7 +23,7 @@ export class HoldingProxy {
     return proxy;
   }
 
-  /** Holds back everything that the server sends from now on. */
+  /** Holds back everything that the server sends from now on over the open connections. */
   hold(): void {
     for (const [client, server] of this.pairs) server.unpipe(client);
   }

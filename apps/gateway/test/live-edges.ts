@@ -40,7 +40,7 @@ import {
   webSocketLimits,
 } from '../src/live/live-limits.js';
 
-// Most tests send wrong tokens from one address, so disable the delay after failures.
+// The tests send wrong tokens from one address, so disable the delay that follows a wrong token.
 const withoutDelay = { ...webSocketLimits.tokenFailures, minDelayMs: 0 };
 // Time limit for the first token. Long, because a busy machine must finish the other steps of a test first.
 const patientTokenMs = 120_000;

@@ -128,7 +128,7 @@ export class MadeFeed {
 export type Received =
   { event_type: string; position?: string } | { event: string; reason?: GapReason; position?: string };
 
-/** A client connection that reads only when the test says so. */
+/** A client connection. Reads everything at once, except between `stall` and `read`. */
 export class MadeSink implements LiveSink {
   readonly received: Received[] = [];
   closed: CloseReason | undefined;

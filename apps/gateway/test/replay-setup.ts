@@ -20,7 +20,7 @@ import { connectGateway } from './connect-gateway.js';
 
 // Time limit for NATS confirmations. After it, the gateway sends a batch again. Long, so that a busy machine does not cause repeats.
 const patientLimitMs = 20_000;
-// Pool size. Many replays start at once, and waiting for a connection fails after 3 s.
+// Pool size. Enough for the many replays that a test starts at once.
 const connectionsOfGateway = 15;
 
 /** A replayed event as a gateway received it. */

@@ -109,7 +109,7 @@ describe(AlertFeed.name, () => {
     return { store: new PositionStore(readSettings('#name=alerts'), storage), storage };
   };
 
-  it('shows each alert once and in order, wherever pages end, also when more arrive than the queue holds', async () => {
+  it('shows each alert once and in order across reloads, even when more arrive than the queue holds', async () => {
     const count = 6 * queueLimit;
     const events = Array.from({ length: count }, (_, index) => event(index));
     await fc.assert(
@@ -137,7 +137,7 @@ describe(AlertFeed.name, () => {
     await page.close();
   });
 
-  it('leaves none out that arrives while the queue has room again, but not enough to fill it', async () => {
+  it('shows an alert that arrives while earlier, dropped alerts have not been read again', async () => {
     const arrived = () => new Promise<void>((resolve) => setImmediate(resolve));
     let arrive: () => void = () => undefined;
     const arrival = new Promise<void>((resolve) => (arrive = resolve));
@@ -152,7 +152,7 @@ describe(AlertFeed.name, () => {
     await page.close();
   });
 
-  it('skips alerts that are older than ten minutes by the clock of the service, but no replays', async () => {
+  it('skips alerts that are older than ten minutes by the clock of the service, but shows older replays', async () => {
     const serviceTime = Date.now() + 60 * minuteMs;
     const at = (minutes: number) => ({ created: new Date(serviceTime - minutes * minuteMs).toISOString() });
     const events = [
@@ -225,7 +225,7 @@ describe(AlertFeed.name, () => {
     await page.close();
   });
 
-  it('keeps the positions of sources with the same name and other alerts apart', () => {
+  it('keeps separate positions for sources with the same name but different alerts', () => {
     const { storage } = setup();
     const [raids, follows] = ['#name=alerts&types=channel-raid', '#name=alerts&types=channel-follow'].map(
       (hash) => new PositionStore(readSettings(hash), storage),
@@ -234,7 +234,7 @@ describe(AlertFeed.name, () => {
     expect([raids?.read(), follows?.read()]).toEqual(['p1', undefined]);
   });
 
-  it('goes on after what it has skipped, once nothing waits', async () => {
+  it('saves the position of a skipped event when no alert waits', async () => {
     jest.useFakeTimers({ doNotFake: ['Date', 'performance', 'queueMicrotask', 'nextTick'] });
     const { store } = setup();
     const page = open([event(0, { created: '2020-01-01T00:00:00Z' })], store);

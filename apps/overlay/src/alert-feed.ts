@@ -39,8 +39,8 @@ const clockValidMs = 60_000;
  * The saved position is that of the last alert shown. After a reload, the page receives the waiting alerts again, but none that was already
  * shown. While no alert waits, the feed saves the connection's position.
  *
- * When the queue is full, the feed drops events. When the queue has room again, the feed reads the dropped events again. Until then, the
- * connection stays open, because it also carries the controls.
+ * When the queue is full, the feed drops events. As soon as the queue is at most half full, the feed reads the dropped events again, except
+ * replays. Until then, the connection stays open, because it also carries the controls.
  */
 export class AlertFeed {
   private events: LiveEvents | undefined;
@@ -79,8 +79,8 @@ export class AlertFeed {
   }
 
   /**
-   * Handles the events of one connection, which reconnects by itself. Returns when the queue has room again after events were dropped. The
-   * next connection reads the dropped events.
+   * Handles the events of one connection, which reconnects by itself. If events were dropped, returns as soon as the queue is at most half
+   * full. The next connection reads the dropped events.
    */
   private async follow(): Promise<void> {
     const events = this.connect();

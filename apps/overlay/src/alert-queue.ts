@@ -34,7 +34,7 @@ export class AlertQueue {
     return this.waiting.length >= this.limit;
   }
 
-  /** Whether the queue is at most half full. The feed then fills it again. */
+  /** Whether the queue is at most half full. The feed then reads the events that it has dropped. */
   get isHalfEmpty(): boolean {
     return this.waiting.length <= this.limit / 2;
   }
@@ -62,7 +62,7 @@ export class AlertQueue {
     }
   }
 
-  /** Handles `replay`, `pause`, and `resume`. Ignores other controls, which newer services can send. */
+  /** Handles `replay`, `pause`, and `resume`. Ignores `skip`, which the page handles, and the controls of newer services. */
   control(control: LiveControl): void {
     if (control === 'pause') this.isPaused = true;
     if (control === 'resume') this.isPaused = false;

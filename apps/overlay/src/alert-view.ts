@@ -1,6 +1,6 @@
 import type { Alert } from './alert-queue.js';
 
-// Maximum duration of the exit animation. When this time is over, the alert disappears even if the animation takes longer or has stopped.
+// Maximum duration of the exit animation. When this time is over, the alert disappears even if the animation takes longer or is paused.
 const maxExitMs = 2_000;
 
 export class AlertView {

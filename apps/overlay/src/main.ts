@@ -65,7 +65,7 @@ function keepPage(): void {
 function followPage(): () => void {
   addEventListener('message', ({ origin, data }: MessageEvent<Partial<DescribedEvent> | null>) => {
     const { event_type, event_data } = data ?? {};
-    // Accept only events from the embedding page. Developer tools and browser extensions send messages too.
+    // Accept only events from pages of this service, such as the embedding page. Developer tools and browser extensions send messages too.
     if (origin !== location.origin || typeof event_type !== 'string' || !event_data) return;
     if (!queue.isFull) queue.add(toAlert({ event_type, event_data }));
     view.skipCurrent();

@@ -25,7 +25,7 @@ addEventListener('fetch', (event) => {
   else if (new URL(request.url).pathname.startsWith(assets)) fetchEvent.respondWith(openAsset(request));
 });
 
-/** Returns the service's page, or the saved page if the service does not respond. */
+/** Returns the service's page. Returns the saved page if the service responds with an error, or not within 5 s. */
 async function openPage(): Promise<Response> {
   try {
     return await fetchPage();

@@ -22,7 +22,7 @@ export const variables = {
   PLATFORM_CLIENT_SECRET: sharedVariables.PLATFORM_CLIENT_SECRET,
   PLATFORM_WEBHOOK_SECRET: sharedVariables.PLATFORM_WEBHOOK_SECRET,
   PLATFORM_TRANSPORT: oneOf(
-    'How events arrive from the platform. `auto`: by webhook with PUBLIC_URL and PLATFORM_WEBHOOK_SECRET, otherwise over a conduit when the application has a secret, otherwise over plain WebSockets',
+    'How events arrive from the platform. `auto`: over plain WebSockets when the application has no secret, otherwise by webhook with PUBLIC_URL and PLATFORM_WEBHOOK_SECRET, otherwise over a conduit',
     ['auto', ...transportMethods],
     { default: 'auto' },
   ),

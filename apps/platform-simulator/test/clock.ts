@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 
 /**
- * Stops this process's clock until `jest.restoreAllMocks()`. The simulator uses this clock, so tests do not depend on the machine's speed.
+ * Stops `Date.now()` in this process until `jest.restoreAllMocks()`. The simulator reads the time there for tokens, rate limits, faults of
+ * the API, and streams, so tests do not depend on the machine's speed. Timers continue.
  *
  * @returns a function that advances the clock by milliseconds
  */

@@ -90,7 +90,7 @@ export class SimulatorSetup {
     return { ...follow, condition, transport, ...overrides };
   }
 
-  /** Waits until the challenge has decided the status. */
+  /** Subscribes, and waits until the challenge has decided the status. */
   async subscribe(overrides?: Record<string, unknown>): Promise<{ id: string; status: string }> {
     const { json } = await this.call('POST', '/helix/eventsub/subscriptions', this.subscription(overrides));
     const id = json.data[0]?.id;

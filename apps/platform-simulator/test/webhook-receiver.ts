@@ -54,7 +54,7 @@ export class WebhookReceiver {
 
   static async start(secret: string): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver(secret);
-    // Longer than Node's default of 5 s: the receiver would close an idle connection just as a stalled simulator sends over it.
+    // With Node's default of 5 s, the receiver could close an idle connection just as a stalled simulator sends a request over it.
     receiver.server.keepAliveTimeout = 120_000;
     await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve));
     receiver.url = `http://127.0.0.1:${(receiver.server.address() as AddressInfo).port}/webhook`;

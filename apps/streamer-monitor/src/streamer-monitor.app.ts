@@ -43,7 +43,8 @@ import { schema } from './streamer-monitor.database.js';
 import { StreamerMonitorModule } from './streamer-monitor.module.js';
 import { StreamMaintenance } from './streams/stream-maintenance.service.js';
 
-// Database connections: up to six for events, two for polls, four for a rebuild, and the rest for requests.
+// Database connections: up to six for events, two for polls, five for a rebuild, one each for usernames and maintenance, and the rest for
+// requests.
 const databaseConnections = 16;
 
 const servedContracts: readonly Contract<object, object>[] = [

@@ -32,7 +32,7 @@ export class MonitorStore {
 
   static async create(): Promise<MonitorStore> {
     const database = await createTestDatabase();
-    // More connections than any test uses at a time, because a request for a connection fails after 3 s.
+    // More connections than any test uses at a time, so that no test waits for a free connection.
     return new MonitorStore(database, await connectMonitor(database, 24));
   }
 

@@ -37,14 +37,14 @@ export interface LiveOptions extends LiveCallbacks {
 /** A client of the Stream Event Service. */
 export interface Client {
   /**
-   * The REST API, typed. `await api.GET('/api/v1/streamers')` returns `{ data, error, response }`. After a 4xx or 5xx response, `error` is
-   * the problem document. Only network failures throw.
+   * The REST API, typed. `await api.GET('/api/v1/streamers')` returns `{ data, error, response }`. After a 4xx or 5xx response of the
+   * service, `error` is the problem document; a proxy can send another body. Network failures throw.
    */
   api: ApiClient<paths>;
   /**
    * Live events, in order and without duplicates, across reconnects: `for await (const event of client.live())`.
    *
-   * @throws TypeError if `after` cannot be a position or no WebSocket is available for the transport
+   * @throws TypeError if `after` contains characters that no header can carry, or if no WebSocket is available for the transport
    */
   live(options?: LiveOptions): LiveEvents;
 }

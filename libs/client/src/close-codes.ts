@@ -1,10 +1,10 @@
 /**
  * Why the service ended an open stream: the WebSocket's close code, or `code` in the data of `event: closed`. The client reconnects after
- * `shuttingDown`, `overloaded`, `tooSlow`, and `tooMany`. Otherwise it throws a `LiveError`, because the next connection would end in the
- * same way.
+ * `shuttingDown`, `overloaded`, `tooSlow`, and `tooMany`. After the other codes in this table, it throws a `LiveError`, because the next
+ * connection would end in the same way.
  */
 export const closeCodes = {
-  /** The service restarts. */
+  /** The service shuts down or restarts. */
   shuttingDown: 1012,
   /** There are too many connections, or a part of the service is down. */
   overloaded: 1013,

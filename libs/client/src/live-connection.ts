@@ -1,10 +1,10 @@
 /** A connection that delivers live events, over server-sent events or a WebSocket. */
 export interface LiveConnection {
   /**
-   * Connects. Returns undefined on success.
+   * Connects. Returns undefined on success. A WebSocket returns before it is connected, and `read` reports a failure.
    *
-   * @param after the last position that the client received
-   * @throws LiveError if the service rejects the request and would reject the next one too
+   * @param after the position to resume after; undefined to receive only new events
+   * @throws LiveError if the response is an error that a retry would not change
    */
   open(after: string | undefined): Promise<Loss | undefined>;
   /** Returns the next message. It can have arrived earlier. */
@@ -15,11 +15,11 @@ export interface LiveConnection {
 
 /** A message from the service. */
 export interface LiveMessage {
-  /** `message` for an event; otherwise a control, such as `gap` or `closed`. */
+  /** `message` for an event or a position alone; otherwise the kind of the service's message, such as `gap` or `closed`. */
   kind: string;
   /** The client's position after this message; undefined if it stays the same. */
   position: string | undefined;
-  /** An event's record or a control's fields; undefined if the message only carries a position. */
+  /** An event's record, or the fields of another message; undefined if the message has no data. */
   content: Record<string, unknown> | undefined;
 }
 

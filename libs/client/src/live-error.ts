@@ -7,7 +7,7 @@ export type Problem = components['schemas']['Problem'];
 export interface LiveErrorFacts {
   /** HTTP status, if the service rejected the request. */
   status?: number;
-  /** Body of the rejection. */
+  /** Body of the rejection; undefined if the body is not a problem document. */
   problem?: Problem | undefined;
   /** Close code, if the service ended an open stream (see `closeCodes`). */
   closeCode?: number;

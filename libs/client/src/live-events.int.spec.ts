@@ -294,7 +294,7 @@ describe(LiveEvents.name, () => {
     it.each([
       ['before the response', () => undefined],
       ['after the response', (connection: StreamConnection) => connection.send('')],
-      ['after an event', (connection: StreamConnection) => connection.send(positionBlock(1))],
+      ['after a position', (connection: StreamConnection) => connection.send(positionBlock(1))],
     ])('are closed after a long silence %s', async (_when, first) => {
       const { cause } = await retryAfter(first, 1_000);
       expect(cause).toMatchObject({ message: 'The connection was silent for 1000 ms' });

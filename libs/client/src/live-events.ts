@@ -5,11 +5,11 @@ import type { LiveEvent } from './live-event.js';
 import { maxDelayMs, reconnectDelay } from './reconnect-delay.js';
 import { waitFor } from './wait-for.js';
 
-/** The client missed events. */
+/** The service could not resume at the client's position, so the client may have missed events. */
 export interface Gap {
   /**
    * - `unknown_position`: the position is invalid, or the stream has no event at this position
-   * - `other_epoch`: after you received the position, the stream was recreated or lost its newest events
+   * - `other_epoch`: the stream was recreated or lost its newest events after you received the position
    * - `expired`: the stream no longer has the events after the position
    */
   reason: 'unknown_position' | 'other_epoch' | 'expired' | (string & {});
@@ -28,12 +28,12 @@ export interface Retry {
 
 /** Callbacks for live events, and a signal that ends the iteration. */
 export interface LiveCallbacks {
-  /** Called on each connection's first message: after the start and after every reconnect. */
+  /** Called once per connection, when its first message arrives. A message that ends the connection does not count. */
   onConnect?: (() => void) | undefined;
-  /** Called when you missed events that the stream no longer has. The next event arrives after the returned promise resolves. */
+  /** Called when you may have missed events. The next event arrives after the returned promise resolves. */
   onGap?: ((gap: Gap) => void | Promise<void>) | undefined;
   /**
-   * Called when someone sends a control to this connection's name: `skip` the current alert, `replay` the last one, `pause`, or `resume`.
+   * Called when someone sends a control to this connection's `name`: `skip` the current alert, `replay` the last one, `pause`, or `resume`.
    * Runs before your loop gets the events that follow the control. Set this callback only if you need controls.
    */
   onControl?: ((control: LiveControl) => void) | undefined;
@@ -54,7 +54,7 @@ const finalCloseCodes: readonly number[] = [
 ];
 
 /**
- * Live events in sequence, across reconnects.
+ * Live events in order, across reconnects.
  *
  * ```
  * state      │ on                                                 │ next state
@@ -62,7 +62,7 @@ const finalCloseCodes: readonly number[] = [
  * connecting │ stream begins                                      │ open
  *            │ response with 408, 425, 429, or 5xx                │ waiting
  *            │ other response with a problem document             │ ended (error)
- *            │ other response, at the first connection            │ ended (error)
+ *            │ other response, before the first message           │ ended (error)
  *            │ other response later, no response, timeout         │ waiting
  * open       │ connection lost, silent too long, other close code │ waiting
  *            │ close code 4401, and the token was sent too late   │ waiting
@@ -72,9 +72,9 @@ const finalCloseCodes: readonly number[] = [
  *            │ signal aborts                                      │ ended (error)
  * ```
  *
- * Connects on the first call of `next()` and reads from the network only as fast as the caller takes events. If the caller is too slow, the
- * service ends the connection, and the client reconnects. Each connection resumes after the last event that `next()` returned, not after
- * the last one that arrived, so no event is lost or repeated.
+ * Connects on the first call of `next()`. With server-sent events, reads from the network only as fast as the caller takes events. If the
+ * caller is too slow, the service (with a WebSocket, also the client itself) ends the connection, and the client reconnects. Each
+ * connection resumes after the last event that `next()` returned, not after the last one that arrived, so no event is lost or repeated.
  */
 export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   private readonly ending = new AbortController();
@@ -92,8 +92,8 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   }
 
   /**
-   * All events up to this position were returned. Pass it as `after` to resume. The position also advances while no event matches the
-   * filters. Before the first connection, it equals the option `after`.
+   * All matching events up to this position were returned. Pass it as `after` to resume. The position also advances while no event matches
+   * the filters. Until the service has sent a position, it equals the option `after`.
    */
   get position(): string | undefined {
     return this.last;
@@ -102,7 +102,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
   /**
    * Waits for the next event.
    *
-   * @throws LiveError if the service rejects the connection; the signal's reason; errors from callbacks
+   * @throws LiveError if the service rejects or ends the connection and a retry would fail; the signal's reason; errors from callbacks
    */
   next(): Promise<IteratorResult<LiveEvent, undefined>> {
     return this.events.next();
@@ -142,7 +142,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
       if (loss) return loss;
       for (let isFirst = true; ; isFirst = false) {
         const message = await connection.read();
-        // More messages may have arrived before the end.
+        // If the iteration has ended, drop messages that arrived before.
         if (this.ending.signal.aborted) return new Loss(this.ending.signal.reason);
         const event = message instanceof Loss ? message : await this.take(message);
         if (event instanceof Loss) return event;
@@ -154,7 +154,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
       }
     } finally {
       connection.close();
-      // A connection that lasted this long works, even if no event matched the filters.
+      // After this time, start the backoff again: the connection may have worked although no event matched the filters.
       if (performance.now() - startedAt > maxDelayMs) this.attempts = 0;
     }
   }

@@ -8,10 +8,11 @@ export const maxDelayMs = 10_000;
 const maxRetryAfterMs = 300_000;
 
 /**
- * Returns a random wait between 250 ms and an upper bound, which doubles with each attempt up to 10 s. Clients that lost their connections
- * together then reconnect at different times.
+ * Returns a random wait in milliseconds, between 250 ms and an upper bound, which doubles with each attempt up to 10 s. Clients that lost
+ * their connections together then reconnect at different times.
  *
- * @param attempts failed attempts since the last connection that delivered anything
+ * @param attempts lost or failed connections in a row, not counting the latest one. An event, or a connection that lasts more than 10 s,
+ * starts the count again
  */
 export function reconnectDelay(attempts: number, random: () => number = Math.random): number {
   const ceiling = Math.min(maxDelayMs, minDelayMs * 2 ** (attempts + 1));

@@ -25,7 +25,7 @@ export class BlockParser {
   /**
    * Parses the next piece. Returns the blocks that it completes.
    *
-   * @throws RangeError if a block is longer than any event can be
+   * @throws RangeError if a block is longer than `maxBlockLength`
    */
   push(piece: string): Block[] {
     // A carriage return at the end of a piece can be the first half of a CRLF.

@@ -119,7 +119,7 @@ describe(WebSocketStream.name, () => {
       (client) => send(client, record(1)),
     );
     let time = 0;
-    // Advance the clock by 6 s per step, as in a page that is suspended during the handshake.
+    // Advance the clock by 6 s per call, as in a page that is suspended during the handshake.
     const now = jest.spyOn(performance, 'now').mockImplementation(() => (time += 6_000));
     try {
       expect(await take(live(), 1)).toEqual([record(1)]);
@@ -144,7 +144,7 @@ describe(WebSocketStream.name, () => {
     expect(causes[0]).toBe('Error: The connection was silent for 1000 ms');
   });
 
-  it('reconnects when too many messages wait, after those that arrived', async () => {
+  it('returns the messages that arrived, then reconnects, when too many messages wait', async () => {
     const padding = 'x'.repeat(1024 ** 2);
     const flood = (client: ServedClient) =>
       send(client, ...Array.from({ length: 40 }, (_, index) => record(index + 1, { padding })));

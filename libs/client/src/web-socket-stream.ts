@@ -20,12 +20,12 @@ export interface WebSocketRequest {
   silenceMs: number;
 }
 
-// Maximum size of unread messages. A WebSocket has no backpressure, so they wait in memory. At a thousand events per second, this is about
-// 30 s of events.
+// Maximum size of unread messages, in UTF-16 code units. A WebSocket has no backpressure, so unread messages wait in memory. At a thousand
+// events per second, this is about 30 s of events.
 const maxWaitingLength = 32 * 1024 ** 2;
 
-// After a handshake longer than this, the client retries if the service rejects the token. The service waits 10 s for the token, and a page
-// that was suspended during the handshake sends it too late.
+// If the handshake took longer than this and the service rejects the token, the client retries. The service waits only 10 s for the token,
+// and a page that was suspended during the handshake sends it too late.
 const lateMs = 5_000;
 
 // Browsers report these codes when a connection ends without a code from the service (RFC 6455 §7.4.1).
@@ -135,7 +135,7 @@ function describeClosing(closing: Closing): LiveMessage | Loss {
 function readMessage(text: string): LiveMessage | Loss {
   const parsed = parseObject(text);
   if (parsed instanceof Loss) return parsed;
-  // Only controls have `event`.
+  // An event record has no field `event`; every other message has one.
   const { position, event = 'message', ...content } = parsed;
   return {
     kind: String(event),

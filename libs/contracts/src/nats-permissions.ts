@@ -89,7 +89,8 @@ export const consumerCreation = [
 const useConsumers = [
   '$JS.API.INFO',
   `$JS.API.STREAM.INFO.${eventsStreamName}`,
-  // DELETE is missing because a user could delete another service's consumer. Unused consumers expire after their inactive_threshold.
+  // DELETE is missing because a user could delete another service's consumer. Unused ephemeral consumers expire, and so do durable
+  // consumers that have an inactive_threshold.
   `$JS.API.CONSUMER.INFO.${eventsStreamName}.>`,
   pullEvents,
   `$JS.ACK.${eventsStreamName}.>`,

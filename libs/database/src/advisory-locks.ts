@@ -14,9 +14,9 @@ export const advisoryLocks = {
   /** Held while an instance claims streamers for a username lookup, so that each claim gets a full batch. */
   usernameClaims: 7_243_003,
   /**
-   * Held while an instance claims streamers for a poll, so that each claim gets a full batch. Version 0.1.0 used the number of
-   * `eventPartitions` for this, so during an upgrade, an old and a new instance can claim at the same time. Two claims at a time are safe:
-   * claims skip locked rows, so no streamer is claimed twice, and a batch is only smaller.
+   * Held while an instance claims streamers for a poll, so that each claim gets a full batch. Version 0.1.0 used another lock number for
+   * this (the one of `eventPartitions`), so during an upgrade, an old and a new instance can claim at the same time. Two claims at a time
+   * are safe: claims skip locked rows, so no streamer is claimed twice, and the batches are only smaller.
    */
   pollClaims: 7_243_004,
   /**
@@ -44,7 +44,7 @@ export const keyedAdvisoryLocks = {
   appToken: 7_243_002,
   /** Held per connection while its user token is refreshed, because the platform accepts a refresh token only once. */
   userToken: 7_243_007,
-  /** Held per pair of channels while a raid between them is stored, because the platform can report a raid twice. */
+  /** Held per pair of channels while a raid between them is stored, because the platform can send two messages about one raid. */
   raidChannels: 7_243_005,
   /** Held per group of pairing keys while deliveries of overlapping subscriptions are stored; see `writeOverlapping`. */
   overlappingDeliveries: 7_243_006,
@@ -62,7 +62,7 @@ export async function takeAdvisoryLock(transaction: Queries, lock: AdvisoryLock)
   await transaction.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks[lock]]);
 }
 
-/** Takes an advisory lock if no other session holds it, and returns whether it did. The lock is released when the session ends. */
+/** Takes an advisory lock if it is free. The end of the session releases the lock. Returns false when another session holds the lock. */
 export async function tryAdvisoryLock(session: Queries, lock: AdvisoryLock): Promise<boolean> {
   const [row] = await session.query<{ isTaken: boolean }[]>('SELECT pg_try_advisory_lock($1) AS "isTaken"', [
     advisoryLocks[lock],
@@ -71,8 +71,8 @@ export async function tryAdvisoryLock(session: Queries, lock: AdvisoryLock): Pro
 }
 
 /**
- * Waits for the locks of several keys, which the end of the transaction releases. All transactions take the locks in the same order, so
- * common keys cannot cause a deadlock.
+ * Waits for the locks of several keys, which the end of the transaction releases. Each call takes its locks in the same order (by hash), so
+ * two calls with common keys cannot deadlock. Call this only once per transaction.
  */
 export async function takeKeyedAdvisoryLocks(
   transaction: Transaction,

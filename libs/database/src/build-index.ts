@@ -4,8 +4,8 @@ import type { QueryRunner } from 'typeorm';
 const waitLimitMs = 60_000;
 
 /**
- * Builds an index while other sessions read and write the table, unless it already exists. Use this in migrations with `transaction =
- * false`, which start over after a failure or a crash.
+ * Builds an index while other sessions read and write the table. Does nothing if a valid index with this name exists. Use this in
+ * migrations with `transaction = false`, which start over after a failure or a crash.
  *
  * @param definition the part of CREATE INDEX from the table name on
  * @throws when another session's transaction takes longer than a minute; an invalid index may remain, which the next attempt replaces

@@ -16,7 +16,10 @@ export type { SessionOptions };
 /** How a service connects to its schema through a pool. */
 export interface PoolOptions extends SessionOptions {
   poolSize: number;
-  /** Maximum age of a connection; unlimited by default. A replacement starts without the prepared statements of the old connection. */
+  /**
+   * Maximum age of a connection; unlimited by default. Only `createPool` uses this option. A replacement starts without the prepared
+   * statements of the old connection.
+   */
   maxLifetimeSeconds?: number;
 }
 
@@ -52,7 +55,7 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
 /**
  * Runs the pending migrations and disconnects. Retries the connection for up to 30 s.
  *
- * @throws when the database does not respond or a migration fails
+ * @throws when the database does not respond, a pooler shares sessions between clients, or a migration fails
  */
 export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>): Promise<void> {
   const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
@@ -69,7 +72,7 @@ export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>
 
 /**
  * Creates a separate connection pool for the most frequent statements, which need what TypeORM lacks: named statements, which each
- * connection plans once, and binary parameters. The pool connects on first use.
+ * connection prepares only once, and binary parameters. The pool connects on first use.
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -121,8 +124,8 @@ function dropStuckConnections(dataSource: DataSource): void {
 }
 
 /**
- * Destroys connections that are released to the pool in the middle of a query. The query timed out because the network failed, and the next
- * query on the connection would wait forever for a reply.
+ * Destroys connections that are released to the pool in the middle of a query. Such a query has timed out without a reply, usually because
+ * the network failed. Later queries on the connection would time out as well.
  */
 function endStuckConnections(pool: PoolOfClients): void {
   pool.on('release', (_error, client) => {

@@ -11,7 +11,7 @@ export const createEncryptionKeys = `CREATE TABLE encryption_keys (
   CONSTRAINT encryption_keys_id_key UNIQUE (id)
 )`;
 
-/** How long an instance may re-encrypt without renewing its lease. */
+/** The lease of the instance that re-encrypts values, in the columns of the key's row. Lasts 20 s from each renewal. */
 export const encryptionLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 20);
 
 /**
@@ -20,7 +20,7 @@ export const encryptionLease = new LeaseColumns({ holder: 'leased_by', until: 'l
  */
 @Entity({ name: 'encryption_keys' })
 export class EncryptionKey {
-  /** The order in which the keys came into use. */
+  /** The order in which the keys first became the first key. */
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   number!: string;
 

@@ -28,7 +28,7 @@ export interface KeyRotationOptions {
   progressMs?: number;
 }
 
-// How soon a value moves to the first key after an instance with the old order of keys has written it.
+// Within about this time, a value that an instance with the old order of keys has written moves to the first key.
 const defaultIdleMs = 60_000;
 const maxBackoffMs = 60_000;
 
@@ -76,7 +76,7 @@ export class KeyRotation {
   }
 
   /**
-   * Checks that `SECRET_KEY` decrypts every value, then starts moving values to the first key.
+   * Records the first key, checks that `SECRET_KEY` decrypts every value, and starts moving values to the first key.
    *
    * @throws Error that says how many values in which table need a missing key
    */
@@ -88,7 +88,7 @@ export class KeyRotation {
   }
 
   /**
-   * Checks that `SECRET_KEY` decrypts every value.
+   * Checks that `SECRET_KEY` decrypts every value, except for values that the service can replace.
    *
    * @throws Error that says how many values in which table need a missing key
    */
@@ -107,7 +107,8 @@ export class KeyRotation {
   }
 
   /**
-   * Moves all values at once; for a command that runs while the services are stopped. Returns how many values the first key encrypts now.
+   * Moves all values in one call; for a command that runs while the services are stopped. Returns how many values the first key encrypts
+   * now.
    *
    * @throws Error when a value needs a missing key
    */
@@ -149,7 +150,7 @@ export class KeyRotation {
     }
   }
 
-  /** Returns false when another instance holds the lease, or when another key became the first one later. */
+  /** Returns false when another instance holds the lease, or when the first key of this instance is not the most recent one. */
   private async takeLease(): Promise<boolean> {
     const { dataSource, box } = this.options;
     const [, count] = await dataSource.query<[unknown, number]>(

@@ -48,8 +48,8 @@ export class LeaseColumns {
   }
 
   /**
-   * Condition: the holder did not renew the lease in time. An end that is further away than the length also counts as expired. The
-   * database's clock was set back after the last renewal, and the lease would last too long.
+   * Condition: the holder has released the lease, or did not renew it in time. A lease also counts as expired if its end is further away
+   * than its length: the database's clock was set back after the last renewal, so the lease would last too long.
    */
   get isExpired(): string {
     const { until } = this.names;
@@ -58,8 +58,8 @@ export class LeaseColumns {
 }
 
 /**
- * A lease that this process holds, and renews while it works. Aborts `lost` when another instance has taken the lease, or when renewals
- * fail for so long that it will soon expire.
+ * A lease that this process holds, and renews while it works. Aborts `lost` when another instance has taken the lease, or when no renewal
+ * has succeeded for `trustedMs`.
  */
 export class Lease {
   private readonly losing = new AbortController();

@@ -16,10 +16,11 @@ interface ReportingConnection {
   ): void;
 }
 
-// How long a search may take. A connection attempt includes the search, so this must be shorter than the attempt's limit of 3 s.
+// How long a host may take to accept the connection; resolving the host's name may take half as long in addition. A connection attempt
+// includes the search, so this must be shorter than the attempt's limit of 3 s.
 const searchLimitMs = 2_000;
 
-// The server reports these settings when a session starts and when they change. If one is `on`, the session cannot write.
+// The server reports these settings when a session starts and when they change. If one is `on`, the session is read-only.
 const readOnlySettings = ['in_hot_standby', 'default_transaction_read_only'];
 
 /** No host accepts writes at present. */
@@ -45,7 +46,7 @@ export class PrimarySearch {
   /**
    * Returns the known primary, or asks all hosts at once which one accepts writes. Returns undefined when the URL has a single host.
    *
-   * @throws when no host replies as a primary within 2 s
+   * @throws when no host replies as a primary in time
    */
   async find(): Promise<Primary | undefined> {
     if (this.urls.length === 1) return undefined;

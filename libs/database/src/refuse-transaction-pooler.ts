@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { PrimaryClient, toPrimary } from './primary-client.js';
 import { connectionOptions, type SessionOptions } from './session-settings.js';
 
-// How often to repeat the check. A pooler hands the session that was released last to the next client, so one round nearly always detects
-// it.
+// How often to repeat the check. By default, a pooler hands the session that was released last to the next client, so one round nearly
+// always detects a shared session.
 const rounds = 5;
 
 const advice =

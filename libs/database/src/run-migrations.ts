@@ -12,8 +12,8 @@ export const migrationTimeoutMs = 6 * 3_600_000;
 const firstPollMs = 10;
 const lastPollMs = 250;
 
-// How long each attempt may wait for a lock on a table. A waiting migration blocks all other sessions, and a backup holds its locks until
-// it ends. Each attempt waits longer, because a busy service's statements overlap.
+// How long each attempt may wait for a lock on a table. While a migration waits, all later statements on the table wait behind it, and a
+// backup holds its locks until it ends. Each attempt waits longer, because a busy service's statements overlap.
 const lockLimitsMs = [500, 1_000, 2_000, 4_000];
 const lockRetryMs = 2_000;
 const lockNotAvailable = '55P03';
@@ -22,7 +22,8 @@ const lockNotAvailable = '55P03';
  * Runs the pending migrations of a schema, each in its own transaction unless the migration opts out. When instances start together, one
  * migrates and the others wait. Afterwards, destroys the data source.
  *
- * @throws when a migration fails, or cannot lock its tables in four attempts
+ * @throws when a migration fails or cannot lock its tables in four attempts, when the schema contains an incomplete restore, or when
+ * another session holds the migration lock for 6 hours
  */
 export async function runMigrations(
   dataSource: DataSource,
@@ -42,7 +43,7 @@ export async function runMigrations(
   }
 }
 
-/** Runs the pending migrations, and repeats one that cannot lock a table. */
+/** Runs the pending migrations, and retries a migration that cannot lock a table, in up to four attempts. */
 async function migrateDespiteLocks(dataSource: DataSource, schema: string): Promise<void> {
   let lastError: unknown;
   for (const [attempt, limitMs] of lockLimitsMs.entries()) {

@@ -19,12 +19,12 @@ export interface SessionOptions {
 /** How long to wait for a new connection, or for one from a pool. */
 export const defaultConnectTimeoutMs = 3_000;
 
-// Clients give up before a query reaches this limit.
+// Requests that only query the database time out at their caller after 10 s or less, so no caller waits for a query beyond this limit.
 const defaultStatementTimeoutMs = 10_000;
 
 /**
- * Makes pg detect a dead connection within 20 s to 2 minutes. By default, the first probe follows after two hours, while networks forget
- * connections that are idle for minutes.
+ * Makes pg detect a dead idle connection within about 20 s: the first probe follows after 10 s, and Node sends ten probes, one per second.
+ * By default, the first probe follows after two hours, while networks forget connections that are idle for minutes.
  */
 export const keepAliveOptions = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 

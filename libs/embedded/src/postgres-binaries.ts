@@ -9,7 +9,7 @@ export interface PostgresBinaries {
   pgCtl: string;
 }
 
-/** Folder for files that PostgreSQL's user needs but cannot reach in the checkout. Root owns it. */
+/** Folder for programs and data that PostgreSQL's user cannot reach in their usual place. Root owns this folder. */
 export const SHARED_DIRECTORY = '/var/lib/stream-events';
 
 const COMMAND_TIMEOUT_MS = 30_000;
@@ -103,7 +103,7 @@ async function packageVersion(packageDirectory: string): Promise<string> {
   return /"version":\s*"([\w.+-]+)"/.exec(manifest)?.[1] ?? 'unknown';
 }
 
-/** Root runs programs from this folder, so only root may write to it. */
+/** Creates the shared folder if it is missing. Root starts programs from this folder, so only root may write to it. */
 export async function sharedDirectory(): Promise<string> {
   await mkdir(SHARED_DIRECTORY, { recursive: true, mode: 0o755 });
   const { uid, mode } = await lstat(SHARED_DIRECTORY);

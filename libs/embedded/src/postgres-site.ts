@@ -15,7 +15,7 @@ import { runCommand, type Account, type Log } from './run-command.js';
 
 /** Where a PostgreSQL server keeps its files, and which user and programs run it. */
 export interface PostgresSite {
-  /** Parent of the data folder, lock, and log. The server's account can enter this folder but cannot write to it. */
+  /** Parent of the data folder, lock, and log. Under root, the server's account can enter this folder but cannot write to it. */
   home: string;
   /** The user that runs the server. Undefined: the current user. */
   account: Account | undefined;
@@ -66,7 +66,7 @@ export async function choosePostgresSite(givenDirectory: string, log: Log): Prom
   return { home: await moveAway(directory, home, account, log), account, binaries: reachable };
 }
 
-/** New folders let the server's account pass through, but not list their content. */
+/** Creates the folder if it is missing. A new folder of root lets the server's account pass through, but not list the content. */
 async function openDirectory(directory: string, asRoot: boolean): Promise<string> {
   const created = await mkdir(directory, { recursive: true });
   if (created !== undefined && asRoot) await chmod(directory, 0o711);

@@ -35,7 +35,7 @@ const reportIntervalMs = 10_000;
 const TAIL_LINES = 15;
 
 export interface WaitOptions {
-  /** Called every 10 s with the elapsed time, because recovery after a crash takes minutes. */
+  /** Called every 10 s with the elapsed time, because recovery after a crash can take minutes. */
   onWait: (seconds: number) => void;
   /** Aborts the wait. */
   signal?: AbortSignal | undefined;
@@ -47,8 +47,8 @@ export interface RunningServer {
   /** Resolves when the server ends for any reason. */
   exited: Promise<ServerExit>;
   /**
-   * Resolves when `isReady` returns true. Throws an error with the end of the log if the server exits first, or is not ready within an
-   * hour.
+   * Resolves when `isReady` returns true. Throws an error with the end of the log if the server exits first, or is not ready within the
+   * time limit.
    */
   waitUntilReady(isReady: () => Promise<boolean>, options: WaitOptions): Promise<void>;
   /** Runs the steps in order until the server ends. Kills a server that still runs after all steps. */
@@ -191,7 +191,7 @@ export interface Orphan {
   argument: string;
 }
 
-/** Stops the orphan. Checks its command line before each signal, so never signals another program. */
+/** Stops the orphan. Checks the process's command line before each signal, so never signals another program. */
 export async function stopOrphan(
   orphan: Orphan,
   steps: readonly StopStep[],

@@ -14,20 +14,22 @@ const patienceMs = 10;
 
 /**
  * How long to collect after a batch of at least 8 events (`manyEvents`), unless the same number of events arrives sooner. Clients that just
- * got a reply usually send again together. A batch costs the gateway, NATS, the events service, and PostgreSQL the same for 5 events as for
- * 50.
+ * got a reply usually send again together. A batch of 50 events costs the gateway, NATS, the events service, and PostgreSQL about as much
+ * as a batch of 5.
  */
 const lingerMs = 4;
 const manyEvents = 8;
 
 /**
- * Decides when to send the next batch. Fills batches under load, but never delays a single event.
+ * Decides when to send the next batch. Under load, delays events by a few milliseconds to fill batches. Without load, sends even a single
+ * event immediately.
  *
  * ```
  *                     ┌─ the batch is full ────────────────────────────────▶ send (at most 3 in flight)
  *  events collect ────┤─ none in flight, the last batch was small ─────────▶ send
  *                     ├─ none in flight, as many events as the last batch ─▶ send
- *                     └─ 4 ms after the last reply, 10 ms after the last send ▶ send
+ *                     ├─ none in flight, 4 ms after the last reply ────────▶ send
+ *                     └─ 1 or 2 in flight, 10 ms after the last send ──────▶ send
  * ```
  */
 export class BatchPacing {

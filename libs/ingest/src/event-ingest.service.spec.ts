@@ -119,7 +119,7 @@ describe(EventIngest.name, () => {
       );
     });
 
-    it('does not take a reply about another number of events for a success', async () => {
+    it('fails when the reply covers another number of events than the batch', async () => {
       const { service, ingest } = setUp();
       service.missing = 1;
 

@@ -93,7 +93,7 @@ export class EventIngest {
    * @param requestId the id of the HTTP request behind the event, for traces
    * @throws IngestFullError when too many events are already waiting
    * @throws ServiceError `unavailable` when the event was not stored or, after timeouts, may have been stored. The sender can safely send
-   * the same message or id again: the event is stored only once
+   * the same message or id again: the event is stored only once. Another code when the events service fails unexpectedly
    */
   async store(received: EventWithColumns, requestId?: string): Promise<StoreOutcome> {
     try {
@@ -122,7 +122,7 @@ export class EventIngest {
     });
   }
 
-  /** Collects everything that arrives in this event-loop turn into one batch. */
+  /** Calls `pump` after this event-loop turn, so that one batch can carry everything that arrives in the turn. */
   private pumpSoon(): void {
     if (this.isPumpDue) return;
     this.isPumpDue = true;
@@ -182,7 +182,7 @@ export class EventIngest {
       });
     } catch (error) {
       if (isUnavailable(error)) this.onUnavailable(begunAt);
-      else this.circuit.succeed(); // an error reply also shows that the events service works
+      else this.circuit.succeed(); // an error reply also shows that the events service is reachable
       for (const entry of batch) entry.reject(error);
     } finally {
       this.metrics.noteBatch(batch.length, startedAt);
@@ -242,8 +242,8 @@ export class EventIngest {
 
 /**
  * Whether a platform message may be diverted to the INGEST stream after this error. Yes, when the store is unavailable or failed
- * unexpectedly (a rejected login, a damaged index). No, when the store is only overloaded: the sender should retry. Invalid content causes
- * no error, because the store keeps such an event as a dead letter.
+ * unexpectedly (a rejected login, a damaged index). No, when the store is only overloaded: the sender should retry. An event that the
+ * database rejects causes no error, because the store keeps the event as a dead letter.
  */
 export function mayBeDeferred(error: unknown): boolean {
   if (error instanceof IngestFullError) return false;

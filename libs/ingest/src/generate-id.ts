@@ -2,8 +2,8 @@ import { randomFillSync } from 'node:crypto';
 import { v7 as uuidV7 } from 'uuid';
 
 const idBytes = 16;
-// Fetching random bytes is the most expensive part of an id, but fetching thousands costs no more than fetching 16. Therefore, fetch enough
-// bytes for 256 ids at once.
+// Fetching random bytes is the most expensive part of an id, but fetching thousands of bytes costs hardly more than fetching 16. Therefore,
+// fetch enough bytes for 256 ids at once.
 const randomBytes = new Uint8Array(256 * idBytes);
 let usedBytes = randomBytes.length;
 

@@ -41,7 +41,7 @@ export class IngestPublisher {
     const stream = new StreamPublisher(this.connection, { inboxPrefix, timeoutMs: acknowledgementTimeoutMs });
     this.stream = stream;
     this.watch = new ConnectionWatch(this.connection, {
-      // When this user lacks permission to publish, the broker drops the message and sends no acknowledgement.
+      // When this user lacks permission to publish, the broker drops the message and sends no acknowledgement. Do not wait for the timeout.
       onError: (error) => {
         if (error instanceof PermissionViolationError) stream.abandon(error.message);
       },
@@ -56,8 +56,8 @@ export class IngestPublisher {
   }
 
   /**
-   * Publishes an event. When this returns, the event is on the stream. The stream deduplicates by the platform's message id. A redelivered
-   * message is therefore stored once, although each delivery gets its own event id.
+   * Publishes an event. When this returns, the event is on the stream. Within two minutes, the stream deduplicates by the platform's
+   * message id, because each redelivery gets its own event id. The event store recognizes later redeliveries.
    *
    * @throws Error that says why the stream did not store the event. After a timeout of 2 s, the event may have been stored
    */
@@ -88,7 +88,7 @@ export class IngestPublisher {
   }
 }
 
-/** Hashes the platform's message id, because the id can contain characters that are invalid in a header. */
+/** Hashes the platform's message id (or the event's id), because a message id can contain characters that are invalid in a header. */
 function messageIdOf({ id, eventId }: NewEvent): string {
   return createHash('sha256')
     .update(eventId ?? id)

@@ -52,7 +52,7 @@ describe(PlatformIngest.name, () => {
     jest.useRealTimers();
   });
 
-  it('diverts messages to INGEST while the store is away, and logs the begin and the end of the outage', async () => {
+  it('diverts messages to INGEST while the store is away, and logs the start and the end of the outage', async () => {
     const { faults, published, logged, store, isInUse } = setUp();
     expect(await store()).toBe('stored');
     faults.store = away;

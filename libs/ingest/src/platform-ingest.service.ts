@@ -9,8 +9,8 @@ import { IngestPublisher } from './ingest-publisher.js';
 export type PlatformIngestOutcome = StoreOutcome['outcome'] | 'deferred';
 
 /**
- * A period in which the event store accepts no events. Counts the messages that were diverted to INGEST (`deferred`) and the messages that
- * were rejected (`rejected`).
+ * A period in which the event store did not accept some or all messages. Counts the messages that were diverted to INGEST (`deferred`) and
+ * the messages that were rejected (`rejected`).
  */
 interface Outage {
   deferred: number;
@@ -24,8 +24,9 @@ const settledMs = 10_000;
 const shownMs = 5 * 60_000;
 
 /**
- * Stores platform messages. While the event store is unavailable or fails, publishes them to the INGEST stream; the events service stores
- * them later. Each outage logs a warning, because a message on INGEST survives a process crash but not a power failure.
+ * Stores platform messages. While the event store is unavailable or fails, and the fallback is on, publishes them to the INGEST stream; the
+ * events service stores them later. Each outage logs a warning, because a message on INGEST survives a process crash but not a power
+ * failure.
  *
  * ```
  *          store unavailable          event stored, 10 s after the last failure
@@ -53,11 +54,12 @@ export class PlatformIngest {
   }
 
   /**
-   * Stores an event or, when the event store is unavailable, publishes it to INGEST. After a timeout, the event can be in the event store
-   * and on INGEST. The two copies have the same id and key, so the event is stored only once.
+   * Stores an event. When the event store is unavailable or fails, publishes the event to INGEST if the fallback is on. After a timeout,
+   * the event can be both in the event store and on INGEST. The two copies have the same id and key, so the event is stored only once.
    *
    * @param requestId the id of the HTTP request behind the event, for traces
-   * @throws ServiceError `unavailable` when neither the event store nor INGEST accepted the event
+   * @throws ServiceError `unavailable` when neither the event store nor INGEST accepted the event. IngestFullError when too many events are
+   * already waiting
    */
   async store(
     event: EventWithColumns,

@@ -40,8 +40,8 @@ const maxCountAgeMs = 1_000;
 export const subscriberMark = 'subscriber';
 
 /**
- * The fields of a pull consumer's configuration that the gate forwards. A list of forbidden fields would not do, because the broker ignores
- * the case of field names.
+ * The fields of a pull consumer's configuration that the gate forwards. A list of forbidden fields would not be safe, because the broker
+ * ignores the case of field names.
  */
 const allowedFields = [
   ...['durable_name', 'name', 'description', 'metadata', 'inactive_threshold', 'mem_storage', 'num_replicas'],
@@ -60,15 +60,15 @@ const allowedFields = [
 
 /**
  * Creates subscribers' consumers on the EVENTS stream. NATS routes these requests of the user `subscriber` to the events service instead of
- * JetStream. The gate refuses push consumers, the names of our own consumers, and any consumer beyond `maxConsumers`. The gate forwards all
- * other requests.
+ * JetStream. The gate refuses malformed requests, push consumers, the names of our own consumers, and any new consumer beyond
+ * `maxConsumers`. The gate forwards all other requests, with only the allowed fields.
  *
  * ```
  *  subscriber ── $JS.API.CONSUMER.CREATE.EVENTS.<name> ──▶ gate ── the same request, checked ──▶ JetStream
  * ```
  *
  * Several instances share the requests. Each one counts all consumers at most a second before it decides, and adds those that it has
- * created since. Together, n instances can therefore exceed the limit slightly, but never reach n times the limit.
+ * created since. Together, the instances can therefore exceed the limit by the consumers that the others create within that second.
  */
 export class ConsumerGate {
   private readonly subscriptions: Subscription[] = [];

@@ -41,7 +41,7 @@ export type Outcome = 'done' | 'discard' | 'retry';
 
 /** Handles each message as it arrives. */
 export interface MessageHandling {
-  /** Maximum number of messages to handle at a time. With 1, the handler gets messages in stream order. */
+  /** Maximum number of messages that an instance handles at a time. With 1, and except for retries, it handles them in stream order. */
   maxInFlight: number;
   handle(message: DeliveredMessage): Promise<Outcome>;
 }
@@ -85,8 +85,8 @@ export interface DurableConsumerOptions {
   metrics?: Registry;
 }
 
-// After this time without an acknowledgement, the broker redelivers a message. Handlers are faster: they normally take milliseconds, and at
-// most 12 s (the time limit of a query).
+// After this time without an acknowledgement, the broker redelivers a message. Handlers are faster: they normally take milliseconds, and a
+// query in them at most 12 s (its time limit).
 const ackWaitMs = 30_000;
 const maxMessages = 100;
 // How long a fetch waits for messages. If the broker is silent for that long, the client ends the fetch and drops messages that arrive
@@ -178,13 +178,13 @@ export class DurableConsumer {
       if (!this.consumer) return false;
       const isContinued = this.unfinished !== undefined;
       let count = await this.fetch(this.consumer, stopping);
-      // An empty rest of the failed fetch does not show that the stream works again, so fetch once more.
+      // If nothing was left of the failed fetch, that does not show that the stream works again, so fetch once more.
       if (isContinued && count === 0 && !stopping.aborted) count = await this.fetch(this.consumer, stopping);
       if (count === 0 && !stopping.aborted) await this.onEmptyFetch(this.consumer);
     } catch (error) {
       const wasPrepared = this.consumer !== undefined;
       this.consumer = undefined;
-      // The service has deleted its own stream, so the next `prepare` recreates it or finds that the service no longer needs it.
+      // The stream belongs to this service, so the next `prepare` recreates it, or finds that the service no longer needs it.
       if (wasPrepared && this.options.prepareStream && isStreamNotFound(error)) return true;
       throw error;
     }
@@ -249,7 +249,7 @@ export class DurableConsumer {
         }
         const handled = this.handleOne(message, handling).finally(() => this.inFlight.delete(handled));
         this.inFlight.add(handled);
-        // After `stop`, do not wait for slow handlers, because the connection may close before they finish.
+        // After `stop`, return the remaining messages without waiting for slow handlers: the connection may close before they finish.
         if (this.inFlight.size >= handling.maxInFlight) await Promise.race([...this.inFlight, stopped]);
       }
     } catch (error) {
@@ -358,7 +358,7 @@ export class DurableConsumer {
     }
   }
 
-  /** Returns 0.5 s after the first delivery, and doubles with each further delivery. */
+  /** Returns 0.5 s after the first delivery, and doubles with each further delivery, up to the maximum. */
   private retryDelayMs({ info }: JsMsg): number {
     return Math.min(minRetryDelayMs * 2 ** (info.deliveryCount - 1), this.options.maxRetryDelayMs);
   }
@@ -391,7 +391,7 @@ export class DurableConsumer {
     return jetstreamManager(this.connection, { checkAPI: false, timeout: requestLimitMs });
   }
 
-  /** Logs an outage once, at its first failure. */
+  /** Logs the first failure of an outage, and further ones only when the stream disappears or comes back during the outage. */
   private onFailure(err: unknown): void {
     const state = isStreamNotFound(err) ? 'waiting for the stream' : 'failing';
     if (state === this.state) return;

@@ -12,7 +12,8 @@ const gatherMs = 500;
  * Yields the messages of a fetch in order, in batches of at most 100 messages and 2 MiB. A batch ends when it is full, 0.5 s after its
  * first message, or with the fetch. While the caller handles a batch, more messages arrive, so read to the end.
  *
- * @throws the error that ended the fetch, if no message has arrived; otherwise, the next fetch fails with it
+ * @throws the error that ended the fetch, if no message has arrived; otherwise ignores the error, which shows again at the next fetch if it
+ * persists
  */
 export async function* batchesOf<T extends Message>(
   fetched: AsyncIterable<T>,

@@ -7,7 +7,7 @@ import {
   type Registry,
 } from '@stream-events/service';
 
-/** Returns how many requests there are now, by subject. */
+/** Returns how many requests are in progress, or wait for a reply, by subject. */
 type ReadCounts = () => ReadonlyMap<string, number>;
 
 /**

@@ -12,7 +12,10 @@ import { correlationHeader } from './correlation.js';
 /** The W3C Trace Context header on requests and on messages of the EVENTS stream. Only messages of sampled traces have it. */
 export const traceparentHeader = 'traceparent';
 
-/** A batch has one of these headers for each event in a sampled trace. The value is the event's id, a space, and the `traceparent`. */
+/**
+ * A batch has one of these headers for each event in a sampled trace, up to 64. The value is the event's id, a space, and the
+ * `traceparent`.
+ */
 export const eventTraceHeader = 'Event-Trace';
 
 // Maximum number of these headers on a request. A message may take 1 MiB, and the largest batch takes 1000 KiB of it. A header takes about

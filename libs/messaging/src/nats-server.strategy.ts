@@ -23,9 +23,9 @@ export interface NatsServerOptions extends NatsOptions {
 const drainLimitMs = 15_000;
 
 /**
- * Maximum number of requests in progress, per contract and instance. A service has ten database connections and needs milliseconds per
- * request, so a request behind 256 others would exceed its caller's time limit (2 s or more). A request takes up to 1 MiB of memory, so 256
- * write requests take up to 256 MiB.
+ * Maximum number of requests in progress, per contract and instance. A service has about ten database connections and normally needs
+ * milliseconds per request. With 256 requests in progress, it cannot keep up, and another request would probably exceed its caller's time
+ * limit (2 s or more). A request takes up to 1 MiB of memory, so 256 write requests take up to 256 MiB.
  */
 export const maxRequestsInProgress = 256;
 
@@ -49,10 +49,14 @@ const tooBusy = new ServiceError(
 );
 
 /**
- * Nest's NATS server with four additions. The server refuses to start when a contract has no handler, or two. The server loses no request
- * when it stops. First the subscriptions drain (new requests go to other instances), then the requests in flight finish, and then the
- * connection drains. While `maxRequestsInProgress` requests of a contract are in progress, the server rejects more of them as
- * `unavailable`, so that a flood of list requests cannot block writes. The server supports contracts with raw messages.
+ * Nest's NATS server with four additions:
+ *
+ * - The server refuses to start when a contract has no handler or two handlers, or a handler has no contract.
+ * - The server loses no request when it stops: first the subscriptions drain (new requests go to other instances), then the requests in
+ *   flight finish, within 15 s, and then the connection drains.
+ * - While `maxRequestsInProgress` requests of a contract are in progress, the server rejects more of them as `unavailable`, so that a flood
+ *   of list requests cannot block writes.
+ * - The server supports contracts with raw messages.
  */
 export class NatsServerStrategy extends ServerNats {
   /** Requests in progress by subject. */

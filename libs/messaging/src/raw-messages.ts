@@ -4,7 +4,7 @@ import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
 /**
  * NATS headers for messages that are bytes instead of JSON (see `RawFormat`). A caller that can read a raw reply sends `Accept-Raw`, and a
- * raw reply carries `Raw`. A reply without `Raw` is JSON: either an error, or from a service that does not know these headers.
+ * raw reply carries `Raw`. A reply without `Raw` is JSON: either an error, or from a service whose version sends no raw replies.
  */
 export const acceptRawHeader = 'Accept-Raw';
 export const rawHeader = 'Raw';

@@ -109,8 +109,8 @@ export class RequestClient {
   }
 
   /**
-   * Publishes a message to those who currently listen. While NATS is not connected, drops the message, which the client would keep in
-   * memory.
+   * Publishes a message to those who currently listen. While NATS is not connected, drops the message: the client would buffer it without
+   * limit.
    */
   announce(subject: string, text: string): void {
     if (this.watch?.isConnected) this.connection?.publish(subject, text);
@@ -231,7 +231,10 @@ export class RequestClient {
     return JSON.stringify({ pattern: subject, data: request, id });
   }
 
-  /** Throws when the connection is lost, because the client would keep requests in memory until NATS is back. */
+  /**
+   * Throws when the connection is lost. The client would buffer a request in memory and drop it when it next tries to connect, so the
+   * request would wait until it times out.
+   */
   private reach(): NatsConnection {
     if (!this.connection || !this.watch?.isConnected) throw new Error('NATS is not connected');
     return this.connection;

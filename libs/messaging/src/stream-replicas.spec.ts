@@ -5,7 +5,7 @@ const apiError = (code: number, description: string): JetStreamApiError =>
   new JetStreamApiError({ code: 400, err_code: code, description });
 
 describe(placeStream, () => {
-  it('says how to get enough servers for the replicas', async () => {
+  it('throws TooFewServersError when the cluster cannot place the replicas', async () => {
     const change = (): Promise<never> => Promise.reject(apiError(10_005, 'no suitable peers for placement'));
 
     await expect(placeStream(3, change)).rejects.toThrow(TooFewServersError);

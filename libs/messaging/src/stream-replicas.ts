@@ -50,7 +50,7 @@ export function isInsufficientStorage(error: unknown): boolean {
 /**
  * Opens JetStream, and retries for 30 s while a cluster has no leader.
  *
- * @throws when the broker has no JetStream or does not respond
+ * @throws when the broker has no JetStream or does not respond, or the cluster has no leader after 30 s
  */
 export async function openJetStream(connection: NatsConnection): Promise<JetStreamManager> {
   const deadline = performance.now() + startLimitMs;

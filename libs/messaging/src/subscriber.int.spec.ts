@@ -155,7 +155,7 @@ async function sendAnswersTo(target: string, connection: NatsConnection): Promis
   for (const verb of ['INFO.EVENTS', 'LIST', 'NAMES'])
     connection.publish(`${api}.STREAM.${verb}`, '', { reply: target });
   connection.publish(next, '', { reply: target });
-  // The broker replies to both with an empty message, which would look like a request to delete something.
+  // The broker replies to these two with an empty message. As a request on a DELETE subject, that message would be valid.
   connection.publish(next, '{"batch":5,"no_wait":true}', { reply: target });
   connection.publish(ackSubject('mine', message), '+ACK', { reply: target });
   return mine;

@@ -34,7 +34,7 @@ export type DeviceCodeOutcome =
   | { kind: 'issued'; tokens: UserTokens }
   /** The user has not decided yet. */
   | { kind: 'pending' }
-  /** The platform sends this same reply when the code has expired, was already used, or is still valid, and when the user refused. */
+  /** The reply does not show whether the code has expired, was already used, was refused by the user, or is still valid. */
   | { kind: 'doubtful' }
   /** The platform will never accept the code. */
   | { kind: 'ended'; message: string };
@@ -63,8 +63,9 @@ export interface TokenOwner {
 }
 
 /**
- * The platform's requests and replies for user consent. Every `read…` method throws PlatformCallError: `malformed` for an undocumented
- * reply, `unexpected_status` when the platform rejects the application.
+ * The platform's requests and replies for user consent. Every `read…` method throws PlatformCallError `malformed` for an undocumented
+ * reply. `readCodeTokens` and `readRefresh` throw PlatformCallError `unexpected_status` when the platform rejects the application's
+ * credentials.
  */
 export interface ConsentProtocol {
   deviceCodeRequest(authUrl: string, clientId: string, scopes: readonly string[]): AuthorizationRequest;
@@ -75,7 +76,7 @@ export interface ConsentProtocol {
     grant: { deviceCode: string; scopes: readonly string[] },
   ): AuthorizationRequest;
   readDeviceToken(reply: PlatformReply): DeviceCodeOutcome;
-  /** Returns the URL of the page on which a user gives consent. The page sends the user back with a code. */
+  /** Returns the URL of the page on which a user gives consent. The page sends the user back, with a code unless the user refuses. */
   authorizePage(authUrl: string, request: AuthorizePageRequest): string;
   codeTokenRequest(
     authUrl: string,

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonObjectText } from '@stream-events/contracts';
 import type { DisabledShard } from './outbound-platform.js';
 
-/** The headers of a webhook message. An absent or repeated header becomes an empty text, which fails verification. */
+/** The headers of a webhook message. An absent header becomes an empty text. Without an id, timestamp, or signature, verification fails. */
 export interface MessageHeaders {
   messageId: string;
   timestamp: string;
@@ -28,8 +28,9 @@ export interface NotifyingSubscription {
   createdAt: number;
 }
 
-/** What a verified message says. `eventType` is the service's spelling: `stream-offline`. */
+/** What a verified message says. `eventType` is the service's spelling (`stream-offline`), except in a challenge. */
 export type PlatformMessage =
+  /** `eventType` is the platform's spelling (`stream.offline`); empty when the message does not name its subscription's type. */
   | { kind: 'challenge'; challenge: string; eventType: string }
   /** `eventData` is the JSON text exactly as the platform sent it; `data` is the parsed object. */
   | {
@@ -74,7 +75,7 @@ export interface SocketSession {
   keepAliveMs: number;
 }
 
-/** Verifies and parses a platform's messages. The methods run for every message, so they must not allocate memory needlessly. */
+/** Verifies and parses a platform's messages. Most methods run for every message, so they must not allocate memory needlessly. */
 export interface InboundPlatform {
   /** The header names with the platform's capitalization, for the API description. */
   readonly headerNames: Readonly<MessageHeaders>;

@@ -56,11 +56,11 @@ export interface NewSubscription {
 
 export type CreateOutcome =
   | { kind: 'created'; subscription: PlatformSubscription }
-  /** A subscription with this type and condition already exists. `id` is null when the platform does not return its id. */
+  /** A subscription with this type, condition, and transport already exists. `id` is null when the platform does not return its id. */
   | { kind: 'exists'; id: string | null }
   /** The platform's limit on subscriptions or their cost is reached. */
   | { kind: 'limit_reached'; message: string }
-  /** The platform rejects the subscription: consent is missing (403), the user is unknown (400), or the version no longer exists (410). */
+  /** The platform rejects the subscription, for example because consent is missing (403), or the version no longer exists (410). */
   | { kind: 'refused'; status: number; message: string };
 
 export interface Authorization {
@@ -111,7 +111,7 @@ export type ConduitOutcome =
 
 export type ShardOutcome =
   | { kind: 'assigned' }
-  /** The session is closed or already serves another shard. */
+  /** The platform rejects the session, for example because it is closed or already serves another shard. */
   | { kind: 'refused'; message: string }
   /** The conduit does not exist. */
   | { kind: 'gone' };
@@ -133,7 +133,7 @@ export interface OutboundConduits {
 
 /**
  * The calls that the service makes to a platform. Every method throws PlatformUnavailableError when the platform does not reply in time,
- * temporarily rejects the call, or sends a malformed reply.
+ * rejects the call unexpectedly, or sends a malformed reply.
  */
 export interface OutboundPlatform extends OutboundConduits {
   /** Looks up users by id and by login, at most 100 in total. Omits unknown users. */
@@ -151,7 +151,7 @@ export interface OutboundPlatform extends OutboundConduits {
   deleteSubscription(id: string): Promise<void>;
   /** Returns the scopes that these users, at most 10, have granted to the application. Omits unknown users. Runs at background priority. */
   listAuthorizations(userIds: readonly string[]): Promise<Authorization[]>;
-  /** Returns the URLs of the pictures of at most 100 users or categories. Omits those without a picture. */
+  /** Returns the URLs of the pictures of at most 100 users or categories. Omits unknown ids and those without a picture. */
   lookUpPictures(kind: PictureKind, ids: readonly string[]): Promise<PictureAddress[]>;
 }
 
@@ -205,8 +205,8 @@ export interface PlatformCall {
 /** Makes calls for an `OutboundPlatform`. Adds the token, waits for the shared rate budget, retries, and enforces time limits. */
 export interface PlatformCaller {
   /**
-   * Makes a call and passes its reply to `read`. `askedAt` is when the request was sent, in milliseconds since 1970. Handles status 401 and
-   * rate limiting itself; `read` handles every other status below 500.
+   * Makes a call and passes its reply to `read`. `askedAt` is when the request was sent, in milliseconds since 1970. Handles status 401,
+   * rate limiting, and status 500 and above itself; `read` handles every other status.
    *
    * @throws PlatformUnavailableError, or the database's own error, within the call's time limit
    */

@@ -30,8 +30,8 @@ const transientFailures: readonly CallFailure[] = [
 
 // The wait after most failures, which end within seconds. Callers that can wait longer have their own schedules.
 const retryAfterSeconds = 5;
-// The wait after a status that the platform's documentation does not list. It is longer, because either another server replied or the
-// platform has changed.
+// The wait after a status that the service does not expect for the call. It is longer, because the next attempt will probably fail too: the
+// configuration is wrong, another server replied, or the platform has changed.
 const unexpectedRetrySeconds = 60;
 
 /** One call got no usable reply. Other calls may succeed. */

@@ -23,7 +23,7 @@ export interface Arrival {
 /**
  * Converts a platform message to an event.
  *
- * @throws ServiceError `invalid` when the message id does not have 1 to 255 characters
+ * @throws ServiceError `invalid` when the message id does not have 1 to 255 characters, or when the database cannot store it
  */
 export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventWithColumns {
   const { id, messageId, occurredAt, via } = arrival;
@@ -45,8 +45,8 @@ export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventW
 }
 
 /**
- * Returns undefined when the message does not describe its subscription. Also returns undefined for a revocation, because each subscription
- * gets its own revocation.
+ * Returns undefined when the message does not describe its subscription, or when the subscription's key is too long. Also returns undefined
+ * for a revocation, because each subscription gets its own revocation.
  */
 function readDelivery(message: EventMessage, via: string): Delivery | undefined {
   if (message.kind !== 'notification' || message.subscription === null) return undefined;

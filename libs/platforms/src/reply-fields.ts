@@ -20,7 +20,7 @@ export function readText(fields: JsonObject, name: string): string {
   return text;
 }
 
-/** Reads an optional text. Removes the characters that the database cannot store. */
+/** Reads an optional text, in a form that the database can store. Returns an empty text when the field is missing or is not text. */
 export function readOptionalText(fields: JsonObject, name: string): string {
   const text = fields[name];
   return typeof text === 'string' ? toStorable(text) : '';

@@ -8,7 +8,7 @@ export interface SummaryRule {
   tier?: string;
   /** The key that says whether another user paid for the subscription. */
   isGift?: string;
-  /** The key of the user who gave or cheered. Its value is null for an anonymous user. */
+  /** The key of the id of the user who gave or cheered. Its value is null for an anonymous user. */
   userId?: string;
   userName?: string;
   isAnonymous?: string;

@@ -1,8 +1,8 @@
 import type { Condition } from './outbound-platform.js';
 
 /**
- * Returns a key for a subscription's type, version, and condition. The platform allows one subscription per key and callback
- * (docs/platform-facts.md §4.5).
+ * Returns a key for a subscription's type, version, and condition. The platform allows one subscription per key and callback, conduit, or
+ * session (docs/platform-facts.md §4.5).
  */
 export function subscriptionKey({
   type,

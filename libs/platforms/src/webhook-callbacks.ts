@@ -1,6 +1,6 @@
 import { scryptSync } from 'node:crypto';
 
-/** The path of the gateway's route for platform messages. A callback URL appends the fingerprint of its secret. */
+/** The path of the gateway's route for platform messages. A callback URL appends `/keys/` and the fingerprint of its secret. */
 export const webhookPath = '/api/v1/platform-events/webhook';
 
 /** The path of callback URLs, without the fingerprint at the end. */

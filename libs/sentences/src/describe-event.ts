@@ -22,7 +22,10 @@ export interface Actor {
   id: string | undefined;
 }
 
-/** Returns the sentence about an event. For an unknown type, the sentence names the type, the user, and the channel. */
+/**
+ * Returns the sentence about an event. For an unknown type, or if the event lacks a value that its sentence needs, the sentence names the
+ * type, the user, and the channel.
+ */
 export function describeEvent({ event_type, event_data }: DescribedEvent): Part[] {
   const template = Object.hasOwn(sentences, event_type) ? sentences[event_type] : undefined;
   const parts = template === undefined ? undefined : fill(template, event_data);
@@ -39,7 +42,7 @@ export function actorOf(data: Data): Actor | undefined {
   return undefined;
 }
 
-/** Fills a template. Returns undefined if a value outside brackets is missing: the event differs from its type's definition. */
+/** Fills a template. Returns undefined if a value outside brackets is missing, because the event differs from its type's definition. */
 function fill(template: string, data: Data): Part[] | undefined {
   const pieces = template.split(/(\[[^\]]*\])/);
   const parts: Part[] = [];

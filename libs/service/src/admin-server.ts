@@ -24,7 +24,7 @@ type Permission = { kind: 'everybody' | 'nobody' } | { kind: 'token'; hash: Buff
 
 /**
  * Serves `/health/live`, `/health/ready`, and `/metrics` on a separate port. Probes need no token. Metrics and failure details can name
- * hosts, users, and volumes. Only clients on this machine or with the token can see them.
+ * hosts, users, and volumes, so only clients with the token see them. Without a token, only a server that listens on loopback shows them.
  */
 export async function startAdminServer({
   host,

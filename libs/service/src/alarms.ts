@@ -15,8 +15,8 @@ const idleMs = 1_000;
 const maxBackoffMs = 10_000;
 
 /**
- * Raises and clears alarms, each identified by a stable key. The methods return immediately and cannot fail: a background task saves the
- * changes, and retries while the database is unavailable.
+ * Raises and clears alarms, each identified by a stable key. `raise`, `clear`, and `withdraw` return immediately and cannot fail: a
+ * background task saves the changes, and retries while the database is unavailable.
  *
  * ```
  *              raise                    clear

@@ -93,8 +93,7 @@ describe(loadConfig.name, () => {
     };
 
     expect(faultsOf(variables, { PORT: '1', [oldName]: 'on' })).toEqual([fault]);
-    // Reports the renamed variable together with all other faults. Neither the new variable nor a service that reads neither name hides
-    // this fault.
+    // The fault is reported together with all other faults, even if the new variable is set, and by a service that reads neither name.
     expect(faultsOf(variables, { PORT: '10', [oldName]: 'on', [newName]: 'on' })).toEqual([
       fault,
       'PORT must be a whole number from 1 to 9',

@@ -1,7 +1,7 @@
 // The minimum time between two log lines with the same message. An outage can cause hundreds of failures per second.
 const intervalMs = 1_000;
 
-// Failures within this time after the start are expected. Services that start together need up to 5 s to find each other.
+// Failures within this time after the log was created are expected. Services that start together need up to 5 s to find each other.
 const startMs = 5_000;
 
 /** The part of pino's logger that the failure log uses. */
@@ -12,7 +12,7 @@ export interface FailureLogger {
 
 /**
  * Logs failures that occur in bursts. Writes at most one line per second for each message, with the number of failures since the last line.
- * The level is warn, or info in the first 5 s after the start.
+ * The level is warn, or info in the first 5 s after this log was created, when the service is starting.
  */
 export class FailureLog {
   private readonly kinds = new Map<string, { lastLineAt: number; failures: number }>();
@@ -26,7 +26,7 @@ export class FailureLog {
     this.startedAt = now();
   }
 
-  /** Whether the service started less than 5 s ago. Until then, failures are expected. */
+  /** Whether this log was created less than 5 s ago. Until then, failures are expected. */
   get isStarting(): boolean {
     return this.now() < this.startedAt + startMs;
   }

@@ -25,7 +25,7 @@ export class Health {
     this.isStopping = true;
   }
 
-  /** Runs all checks at once, with a time limit of 2 s. Concurrent callers share one report. */
+  /** Runs all checks at once, each with a time limit of 2 s. Concurrent callers share one report. */
   async report(): Promise<HealthReport> {
     this.running ??= this.runChecks().finally(() => {
       this.running = undefined;

@@ -72,7 +72,7 @@ function standardError(): ReturnType<typeof pino.destination> {
   destination = pino.destination({ fd: 2, sync: false });
   destination.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return; // pino handles this error
-    // pino's final flush would retry forever.
+    // Discard further lines, because pino's final flush would retry forever.
     discardLogs();
     if (error.code !== 'EIO' || !process.stderr.isTTY) throw error;
   });
@@ -101,7 +101,7 @@ function toMixin(tracing: Pick<Tracing, 'find'>): (fields: object) => object {
   };
 }
 
-/** Sends Nest's log lines to pino. Nest's own start-up messages are logged at debug level. */
+/** Sends Nest's log lines to pino. Lines of the level `log`, such as Nest's own start-up messages, become debug lines. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

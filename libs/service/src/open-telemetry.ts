@@ -46,7 +46,7 @@ const kinds = {
   consumer: SpanKind.CONSUMER,
 };
 
-/** Creates spans with OpenTelemetry, and exports them over OTLP/HTTP as JSON. Drops spans while the receiver is down. */
+/** Creates spans with OpenTelemetry, and exports them over OTLP/HTTP as JSON. Drops spans that the receiver does not accept. */
 export class OpenTelemetry implements Tracer {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: OtelTracer;

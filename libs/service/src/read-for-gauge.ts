@@ -2,7 +2,7 @@ import type { FailureLog } from './failure-log.js';
 
 /**
  * Reads the value of a gauge. When the read fails, logs the reason and returns undefined, so that the other metrics are still served. The
- * gauge then shows NaN if it has no labels, and nothing if it has labels.
+ * caller then sets a gauge without labels to NaN, and exports no values of a gauge with labels.
  */
 export async function readForGauge<T>(
   gauge: object,

@@ -36,7 +36,7 @@ export class SecretBox {
     return encrypted.toString('base64');
   }
 
-  /** @throws when no key decrypts the secret, because SECRET_KEY was changed and the old key is not in the list */
+  /** @throws when no key decrypts the secret, for example because SECRET_KEY was changed and the old key is not in the list */
   decrypt(encrypted: string, boundTo: string): string {
     const found = this.open(encrypted, boundTo);
     if (found) return found.text;

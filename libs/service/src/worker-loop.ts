@@ -4,9 +4,9 @@ import { within } from './within.js';
 export interface WorkerLoopOptions {
   /** Does one piece of work, and returns false when there was nothing to do. Must end soon after the signal aborts. */
   work: (stopping: AbortSignal) => Promise<boolean>;
-  /** How long to pause after `work` has returned false, in milliseconds. */
+  /** How long to pause after `work` has returned false, in milliseconds. Each pause is up to a quarter shorter, at random. */
   idleMs: number;
-  /** The longest pause after failures, in milliseconds. The pause starts at 0.5 s and doubles with each failure. */
+  /** The longest pause after failures, in milliseconds. The pause starts at 0.5 s and doubles with each failure in a row. */
   maxBackoffMs: number;
   onFailure: (error: unknown) => void;
 }

@@ -7,7 +7,7 @@ import { eventually } from './eventually.js';
  * Servers in containers, for machines with a Docker engine. The Testcontainers packages take half a second to load, so each function
  * imports them itself. Testcontainers' reaper (Ryuk) removes the containers of a killed run.
  *
- * Each function waits for a line in the server's log. An engine without systemd never runs health checks.
+ * Each function waits for a line in the server's log. It cannot wait for a health check, which an engine without systemd never runs.
  */
 
 const POSTGRES_IMAGE = 'postgres:18-alpine';
@@ -28,8 +28,8 @@ export async function startPostgresContainer(
   const { Wait } = await import('testcontainers');
   const container = await new PostgreSqlContainer(POSTGRES_IMAGE)
     .withDatabase('stream_events')
-    // Sort text like the embedded server. The encoding is required. By default, initdb derives SQL_ASCII from the locale, which C.UTF-8
-    // rejects.
+    // Sort text like the embedded server. Without the encoding, initdb would derive SQL_ASCII from the locale C, and the builtin locale
+    // C.UTF-8 rejects SQL_ASCII.
     .withEnvironment({
       POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
     })

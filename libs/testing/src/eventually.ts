@@ -28,7 +28,7 @@ export async function eventually<T>(
     if (outcome.kind === 'error') lastError = outcome.error;
     const leftMs = timeoutMs - elapsed();
     if (leftMs <= 0) throw describeTimeout(lastError, elapsed());
-    // The last check runs exactly at the timeout.
+    // The last check starts at the timeout, so only a check that settles at once can still succeed.
     await wait(Math.min(intervalMs ?? pauseAfter(elapsed()), leftMs));
   }
 }

@@ -1,7 +1,7 @@
 import { findFreePort } from '@stream-events/embedded';
 
-// Stay below 32,768: systems use the ports above for outgoing connections, which could take a port between the check and its use. Each Jest
-// worker has its own range of 1,000 ports.
+// Stay below 32,768: systems use the ports above for outgoing connections, which could take a port between the check and its use. Each of
+// up to 12 Jest workers has its own range of 1,000 ports.
 const firstPort = 20_000;
 const portsOfWorker = 1_000;
 const maxWorkers = 12;

@@ -114,7 +114,7 @@ export class PostgresPair {
   }
 
   async stop(): Promise<void> {
-    // Stop the primary first: it does not wait for a standby.
+    // Stop the primary first: while it shuts down, it sends its last changes to the standby.
     await this.primary.stop();
     await this.standby.stop();
   }

@@ -26,11 +26,11 @@ export interface SchemaSnapshot {
 /**
  * Lists the schema changes that can break the previous version's SQL:
  * - a column that the SQL names has changed
- * - a new column has no default, so INSERT fails
+ * - a new column is NOT NULL without a default, so INSERT fails
  * - the key in an ON CONFLICT is gone
  * - a new constraint rejects rows
  *
- * New tables break nothing. A view with the name and columns of a removed table replaces that table.
+ * New tables break nothing. A view with the name and columns of a removed table replaces that table, except for its keys.
  */
 export function findBreaks(previous: SchemaSnapshot, current: SchemaSnapshot): string[] {
   const kept = new Map(current.columns.map((column) => [nameOf(column), column]));

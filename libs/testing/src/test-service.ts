@@ -24,7 +24,7 @@ export abstract class TestService {
   /** Sends the signal and waits for the exit. */
   abstract kill(signal: NodeJS.Signals): Promise<Exit>;
 
-  /** Base URL of the public HTTP interface. Only the gateway and the simulator have one. */
+  /** Base URL of the public HTTP interface. Only the gateway, the simulator, and all-in-one have one. */
   get url(): string {
     return `http://127.0.0.1:${this.environment.PORT}`;
   }

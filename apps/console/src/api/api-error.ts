@@ -28,7 +28,7 @@ export function isTemporary(error: unknown): boolean {
 
 const retryAgainMs = 5_000;
 
-/** Returns the pause in milliseconds before a failed query's next round of retries; false if retrying cannot help. */
+/** Returns the pause in milliseconds before a failed query's next round of retries; false without an error, or if retrying cannot help. */
 export function retryInterval(error: unknown): number | false {
   return isTemporary(error) ? retryAgainMs : false;
 }

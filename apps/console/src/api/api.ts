@@ -8,7 +8,7 @@ const serviceUrl = location.origin;
 let current: { key: string; client: Client } | undefined;
 
 /**
- * Returns a client with the session's token. Without a session, the service rejects its requests, and the page asks the user to sign in.
+ * Returns a client with the session's token. Without a session, only requests to public routes succeed, such as the request to sign in.
  */
 export function client(): Client {
   // The client requires a token. Public routes ignore the token.

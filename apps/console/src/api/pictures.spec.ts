@@ -35,7 +35,7 @@ describe(Pictures.name, () => {
     expect(['1', '2', '3'].map((id) => sut.find('users', id) !== undefined)).toEqual([true, false, true]);
   });
 
-  it('reads the newest first, and not what has left before its turn', async () => {
+  it('reads the most recently requested picture first, and skips one that is no longer wanted', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     const { sut, asked, load } = setup(() => held.then(() => new Blob(['x'])));
@@ -56,7 +56,7 @@ describe(Pictures.name, () => {
     expect([sut.find('users', '1'), asked]).toEqual([undefined, ['users/1']]);
   });
 
-  it('rests after a failure', async () => {
+  it('stops loading for a while after a failure', async () => {
     const { sut, asked, load } = setup(failure(503));
     await load('1');
     sut.want('users', '2', () => undefined);

@@ -17,7 +17,7 @@ interface PictureLimits {
   kept: number;
   /** Maximum number of concurrent requests. */
   loading: number;
-  /** A picture loads after it was visible for this long. In a fast feed, most rows scroll away sooner. */
+  /** A picture loads after it was wanted for this long. In a fast feed, most rows scroll away sooner. */
   delayMs: number;
   /** After a failure, all loading pauses for this long. */
   restMs: number;
@@ -26,8 +26,8 @@ interface PictureLimits {
 const defaultLimits: PictureLimits = { kept: 300, loading: 4, delayMs: 300, restMs: 30_000 };
 
 /**
- * Pictures of platform users and categories as blob URLs. Loads visible pictures and keeps the most recently seen ones. Missing and failed
- * pictures are not reported, because the page shows initials instead.
+ * Pictures of platform users and categories as blob URLs. Loads the pictures of rendered components, and keeps the most recently used ones.
+ * Missing and failed pictures are not reported: the page shows a user's initial instead, and nothing for a category.
  */
 export class Pictures {
   /** In order of last use, newest last. Null: the user or category has no picture. */
@@ -41,12 +41,15 @@ export class Pictures {
     private readonly limits = defaultLimits,
   ) {}
 
-  /** Returns the picture's blob URL; undefined if the picture is loading or does not exist. */
+  /** Returns the picture's blob URL; undefined if the picture is not loaded or does not exist. */
   find(kind: PictureKind, id: string): string | undefined {
     return this.known.get(keyOf(kind, id)) ?? undefined;
   }
 
-  /** Requests a picture until the caller calls the returned function. Calls the observer when loading ends, with or without a picture. */
+  /**
+   * Requests a picture until the caller calls the returned function. Calls the observer when loading ends, with or without a picture. If
+   * the picture is already known, only marks it as used.
+   */
   want(kind: PictureKind, id: string, observer: () => void): () => void {
     const key = keyOf(kind, id);
     const known = this.known.get(key);

@@ -23,7 +23,7 @@ export const eventTypesQuery = queryOptions({
   staleTime: minuteMs,
 });
 
-/** Channels and the bot account: connected, or waiting for consent. */
+/** The connections of channels and of the bot account, in all states. */
 export const connectionsQuery = queryOptions({
   queryKey: ['platform', 'connections'],
   queryFn: () => call(api().GET('/api/v1/platform/connections')),

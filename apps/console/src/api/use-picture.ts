@@ -9,7 +9,7 @@ const pictures = new Pictures((kind, id) => {
     : call(api().GET('/api/v1/platform/categories/{id}/picture', request));
 });
 
-/** Returns the picture's blob URL; undefined if the picture is loading or does not exist. */
+/** Loads a picture and returns its blob URL; undefined if the picture is not loaded yet or does not exist. */
 export function usePicture(kind: PictureKind, id: string | undefined): string | undefined {
   const subscribe = useCallback(
     (observer: () => void) => (id === undefined ? () => undefined : pictures.want(kind, id, observer)),

@@ -119,7 +119,7 @@ function Row({ entry: { created, username, action, object_id, address, count } }
         {count > 1 && ` (${printNumber(count)} times)`}
       </span>
       <Text span className={classes.address}>
-        {address ?? 'on the machine itself'}
+        {address ?? 'no address'}
       </Text>
     </>
   );

@@ -20,7 +20,7 @@ const firstStyles = `:root {
 }`;
 
 const variables = [
-  ['--alert-accent', 'color of the edge and the names'],
+  ['--alert-accent', 'color of the edge, names, and numbers'],
   ['--alert-color', 'color of the text'],
   ['--alert-background', 'background of an alert'],
   ['--alert-font', 'font'],

@@ -40,7 +40,7 @@ export function EventDelivery({ event }: { event: EventRecord }) {
   );
 }
 
-/** The platform's time fields, most precise first. */
+/** The platform's time fields. The first one in the event's data is shown. */
 const timeFields = [
   ...['followed_at', 'redeemed_at', 'banned_at', 'ended_at', 'locked_at', 'stopped_at'],
   ...['held_at', 'created_at', 'started_at'],

@@ -29,7 +29,7 @@ export interface Feed {
   /** Events that arrived while the feed was held, newest first. Above a limit, the oldest are dropped. */
   waiting: readonly FeedRow[];
   waitingCount: number;
-  /** Whether new events wait, because the user reads older events. */
+  /** Whether new events wait, because the user has paused the feed, scrolled down, or opened an event. */
   isHeld: boolean;
   older: OlderEvents;
 }
@@ -54,7 +54,7 @@ export const emptyFeed: Feed = {
 
 let replays = 0;
 
-/** Reverses live events, which arrive oldest first, into rows. */
+/** Converts live events to rows. Live events arrive oldest first; rows are newest first. */
 export function toLiveRows(events: readonly LiveEvent[]): FeedRow[] {
   return events.map((event) => ({ key: keyOf(event), event, isLive: true })).reverse();
 }

@@ -26,7 +26,7 @@ export interface FeedControl {
   isLoading: boolean;
   /** Repeats the read that failed. */
   readAgain: () => void;
-  /** Reads the next older events. Does nothing while a read is in progress. */
+  /** Reads the next older events. Does nothing during a read, after a failed read, or when the feed has 20,000 rows. */
   loadOlder: () => void;
   /** True makes new events wait; false shows them. */
   setHeld: (isHeld: boolean) => void;
@@ -36,7 +36,8 @@ export interface FeedControl {
  * Follows live events, and lists older events below them.
  *
  * Reads the list when the page opens, and again when the connection delivers its first message. Otherwise events that were stored between
- * the first read and the connection would be missing. After that, the connection resumes without missing events.
+ * the first read and the connection would be missing. After that, the connection resumes without missing events. After a gap, the feed
+ * starts again.
  */
 export function useFeed(filters: EventFilters): FeedControl {
   const [feed, setFeed] = useState(emptyFeed);

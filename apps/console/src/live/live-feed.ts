@@ -80,7 +80,7 @@ export class LiveFeed {
       for await (const event of this.events) this.collect(event);
     } catch (error) {
       if (error instanceof LiveError && error.closeCode === closeCodes.unauthenticated) sessionStore.end();
-      // The service rejected the filters. The event list uses the same filters and shows the reason.
+      // The service rejected the connection, usually because of its filters. The event list uses the same filters and shows the reason.
       this.become('refused');
     }
   }

@@ -70,7 +70,7 @@ function RealPlatform() {
         >
           dev.twitch.tv/console
         </Anchor>{' '}
-        (client type <i>Confidential</i>). Copy its client id, and a new secret. It is free.
+        (client type <i>Confidential</i>). The registration is free. Copy the client id, and a new secret.
       </li>
       <li>
         Stop the service with Ctrl-C in its terminal, and start it with the client id and the secret:

@@ -17,7 +17,7 @@ describe(cellStateOf.name, () => {
     expect(cellStateOf(type, streamer, { ...consent, states: {} })).toBe('waiting');
   });
 
-  it('names what a person has decided before what follows from it', () => {
+  it('prefers unsupported to disabled, disabled to switched off, and switched off to not chosen', () => {
     const others = { ...consent, event_types: ['stream-online'] };
     expect(cellStateOf(type, streamer, others)).toBe('not_chosen');
     expect(cellStateOf({ ...type, active: false }, streamer, others)).toBe('switched_off');

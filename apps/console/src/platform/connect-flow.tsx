@@ -27,7 +27,7 @@ interface ConnectFlowProps {
   onConnected?: (connection: Connection) => void;
 }
 
-/** Asks a user of the platform for consent, and follows the progress live.
+/** Asks a user of the platform for consent, and shows the progress.
  *
  * ask ──▶ permissions in words, link, and code ──▶ connected
  *  ▲                                           └──▶ expired or refused: what to do

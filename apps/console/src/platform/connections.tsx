@@ -29,7 +29,7 @@ type Dialog =
 // Short enough to soon show a consent that changed on the platform or in another tab.
 const pollMs = 10_000;
 
-/** Lists channels and the bot account: connected, or waiting for consent. */
+/** Lists the connections of channels and of the bot account, in all states. */
 export function Connections() {
   const query = useQuery({ ...connectionsQuery, refetchInterval: pollMs });
   const { data: user } = useQuery(currentUserQuery);
@@ -124,7 +124,7 @@ function titleOf({ role, channel }: Extract<Dialog, { kind: 'connect' }>): strin
   return role === 'bot' ? 'Connect a bot' : 'Connect a channel';
 }
 
-/** Returns the number of event types that each connected channel has not allowed, by channel id. */
+/** Returns the number of event types that a channel has not allowed, by channel id. Omits channels that have allowed all. */
 function useMissingTypes(connections: readonly Connection[]): ReadonlyMap<string, number> {
   const ids = connections.flatMap(({ platform_id: id, role }) =>
     id !== null && role === 'channel' ? [id] : [],

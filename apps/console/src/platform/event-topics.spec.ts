@@ -21,7 +21,7 @@ function typeOf(type: string, fields: Partial<EventType> = {}): EventType {
 }
 
 describe('groupByTopic', () => {
-  it('keeps the order of the topics, and puts types last that are new on the platform', () => {
+  it('keeps the order of the topics, and puts types without a topic last', () => {
     const types = ['brand.new', 'channel.cheer', 'stream.online', 'channel.raid'].map((type) => typeOf(type));
     expect(groupByTopic(types).map(({ title, types }) => [title, types.map(({ type }) => type)])).toEqual([
       ['Streams', ['stream.online', 'channel.raid']],
@@ -52,7 +52,7 @@ describe('isOfChannels', () => {
     [['user_id'], true],
     [['client_id'], false],
     [['organization_id'], false],
-  ])('says for the condition %j: %j', (condition, expected) => {
+  ])('for the condition %j, returns %j', (condition, expected) => {
     expect(isOfChannels(typeOf('a', { condition }))).toBe(expected);
   });
 });

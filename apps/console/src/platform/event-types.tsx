@@ -83,7 +83,8 @@ export function EventTypes() {
           {switchedOff.length === 1
             ? `Events of the type ${switchedOff[0]?.type}`
             : `Events of these ${switchedOff.length} types`}{' '}
-          no longer arrive, for all streamers. Those that happen meanwhile are lost. Stored events stay.
+          no longer arrive, for all streamers. Events that happen until you switch them on again are lost.
+          Stored events stay.
         </ConfirmDialog>
       )}
     </Stack>

@@ -7,7 +7,7 @@ export interface PlatformCall {
   path: string;
   /** Without the question mark. */
   query: string;
-  /** Connection whose user makes the call. Empty: the service chooses one. */
+  /** Connection whose user makes the call. Empty: the service chooses a user or the application. */
   connection: string;
   /** JSON; empty for no body. */
   body: string;

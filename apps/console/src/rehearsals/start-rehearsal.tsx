@@ -17,7 +17,7 @@ const connectionsPollMs = 2_000;
 
 const tokenMessage = <code>{'{"token": "YOUR_TOKEN"}'}</code>;
 
-/** The console's own connections have this name and can also receive a rehearsal. */
+/** Name of the console's own connections. The dialog does not offer them. */
 const consoleName = 'console';
 
 interface StartRehearsalProps {
@@ -41,8 +41,8 @@ export function StartRehearsal(props: StartRehearsalProps) {
     >
       <Stack>
         <Text size="sm">
-          Sends the events of this stream again, with their original timing, to only one of your live
-          connections. The events are marked as replays.
+          Sends the events of this stream again, with their original timing, only to your live connections
+          with the chosen name. The events are marked as replays.
         </Text>
         <QueryView query={query}>
           {(connections) => {

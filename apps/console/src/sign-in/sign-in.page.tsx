@@ -11,7 +11,7 @@ import classes from './sign-in.module.css';
 
 const route = getRouteApi('/sign-in');
 
-/** Starts a session. The user's main token never enters the browser. */
+/** Starts a session. Signing in does not send the user's main token to the browser. */
 export function SignInPage() {
   const { from = '/' } = route.useSearch();
   const router = useRouter();
@@ -33,7 +33,7 @@ export function SignInPage() {
     const form = new FormData(event.currentTarget);
     signIn.mutate({ username: textOf(form, 'username'), password: textOf(form, 'password') });
   };
-  // 400: the user does not exist, or the password is wrong.
+  // 400: the user does not exist or is disabled, or the password is wrong.
   const isRefused = signIn.error instanceof ApiError && signIn.error.status === 400;
   return (
     <main className={classes.page}>

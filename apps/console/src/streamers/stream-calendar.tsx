@@ -16,9 +16,9 @@ interface StreamCalendarProps {
 }
 
 /**
- * A calendar month. The longer a day's streams, the darker the day; a stream counts for the day on which it began. The calendar shows one
- * month, not a year, so that days fit on a phone and are large enough for a finger. Arrow keys skip days without streams, because these
- * cannot be selected.
+ * A calendar month. The longer a day's streams, the stronger the day's color; a stream counts for the day on which it began. The calendar
+ * shows one month, not a year, so that days fit on a phone and are large enough for a finger. Arrow keys skip days without streams, because
+ * these cannot be selected.
  */
 export function StreamCalendar({ days, month, day, today, onMonth, onDay }: StreamCalendarProps) {
   return (

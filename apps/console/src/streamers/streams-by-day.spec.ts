@@ -37,13 +37,13 @@ describe('groupByDay', () => {
 });
 
 describe('secondsOf', () => {
-  it('is never negative, when the clock of the browser is late', () => {
+  it('is never negative, even when the browser’s clock is behind', () => {
     expect(secondsOf(stream(new Date(2026, 10, 20, 9), null), 0)).toBe(0);
   });
 });
 
 describe('toDay', () => {
-  it('is the day of the reader', () => {
+  it('returns the date in the browser’s time zone', () => {
     expect(toDay(new Date(2026, 0, 2, 23, 59).getTime())).toBe('2026-01-02');
   });
 });

@@ -134,7 +134,7 @@ interface MomentSliderProps {
   onPoint: (at: number | undefined) => void;
 }
 
-/** A layer above the plot. A click chooses a moment; arrow keys move it by one minute or more. */
+/** A layer above the plot. A click chooses a moment. Arrow keys move it by one minute, Page Up and Page Down by 15. */
 function MomentSlider({ samples, range, center, onChoose, onPoint }: MomentSliderProps) {
   const value = Math.round(center ?? range.start);
   const viewers = sampleAt(samples, value)?.viewers;

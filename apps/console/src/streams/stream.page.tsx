@@ -91,7 +91,7 @@ interface StreamViewProps {
   streamer: Streamer;
   summary: StreamSummary;
   initialMoment: TimeRange | undefined;
-  /** When the summary was read. A running stream's chart ends here. */
+  /** When the summary was read. A running stream's chart ends here, or later if the history was read later. */
   readAt: number;
 }
 

@@ -7,7 +7,7 @@ import { useLiveEvents } from '../live/live.js';
 // The streamer monitor gets the same event as this page but records the stream a moment later. Refresh after these delays.
 const delaysMs = [1_000, 4_000];
 
-/** When any stream starts or ends, refreshes the streamer list and the given streamer's streams. */
+/** When any stream starts, ends, or changes, refreshes the streamer list and the given streamer's streams. */
 export function useFreshStreams(streamerId?: string): void {
   const queries = useQueryClient();
   const [changes, setChanges] = useState(0);

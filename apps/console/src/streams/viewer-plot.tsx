@@ -19,7 +19,7 @@ interface ViewerPlotProps {
   margins: PlotMargins;
 }
 
-/** Draws the viewers of a stream. Texts and controls are in the layer above this picture. */
+/** Draws the viewers of a stream with axes. Screen readers skip this picture and use the controls above it. */
 export function ViewerPlot({ samples, range: { start, end }, height, margins }: ViewerPlotProps) {
   const frame = useRef<HTMLDivElement>(null);
   // Stylesheets do not apply to a canvas, so redraw the chart when the theme changes.

@@ -1,6 +1,6 @@
 import { printBytes, printDuration, printNumber } from '../kit/print-number.js';
 
-/** Titles by measure. A measure's name ends with its unit. */
+/** Titles by measure. The end of a measure's name shows the unit of its value. */
 const titles: Record<string, string> = {
   memory_bytes: 'Memory',
   webhook_messages_per_second: 'Webhook messages',

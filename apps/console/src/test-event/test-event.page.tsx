@@ -69,7 +69,7 @@ function TypeField({ type, names, onChoose }: TypeFieldProps) {
   );
 }
 
-/** Returns the details of an event type; undefined if the platform does not know it. */
+/** Returns the details of an event type; null if the platform does not have it. */
 async function readDetails(type: string) {
   try {
     const request = { params: { path: { type } } };
@@ -127,7 +127,7 @@ function Editor({ type, schema, description, initial }: EditorProps) {
       else
         notifications.show({
           title: 'There is no such event yet',
-          message: `No event of the type ${type} is stored.`,
+          message: `No platform event of the type ${type} is stored.`,
         });
     },
   });

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { eventTypesQuery, streamersQuery } from '../api/queries.js';
 import { tokenScopes, type Scope } from './token-scopes.js';
 
-/** The user's choices for a named token. An empty list means no limit. */
+/** The user's choices for a named token. Without event types or channels, the token is not limited to any. */
 export interface TokenDraft {
   name: string;
   scopes: string[];

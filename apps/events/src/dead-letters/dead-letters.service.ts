@@ -51,8 +51,8 @@ export class DeadLettersService {
   }
 
   /**
-   * Stores the event of a dead letter and deletes the dead letter. Idempotent by message key: concurrent retries store the event once.
-   * After a crash between these two steps, the next retry finds the event already stored.
+   * Stores the event of a dead letter, and then deletes the dead letter. After a crash between the two steps, the next retry finds the
+   * event already stored. Idempotent by message key: concurrent retries store the event once.
    *
    * @throws ServiceError `not_found`; `conflict` when the message still cannot be read, or when the event is rejected again or was received
    * before the retention period. The dead letter is then kept, unless it held a message that was unreadable before: a dead letter of the

@@ -45,7 +45,7 @@ export function wrapUnreadable(payload: Uint8Array): NewEvent {
 /**
  * Returns the event itself, or parses the payload that `readOrWrap` wrapped.
  *
- * @throws ServiceError `invalid` when the payload still cannot be read
+ * @throws TypeError, SyntaxError, or ServiceError `invalid` when the payload still cannot be read
  */
 export function unwrap(event: NewEvent): NewEvent {
   return isUnreadable(event) ? parseIngestMessage(Buffer.from(event.eventData)) : event;

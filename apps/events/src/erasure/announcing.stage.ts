@@ -9,14 +9,14 @@ import type { RunningErasure } from './erasures.repository.js';
 const connectLimitMs = 3_000;
 /** A transaction that starts at least this long after the request belongs to a write that already knows about the erasure. */
 const announcementMs = maxAgeMs + connectLimitMs;
-// How long the stage waits for transactions that started before then. The statement timeout ends every write within 10 s. Transactions that
-// run longer are not writes, so the stage ignores them; building an index can take hours.
+// How long the stage waits for transactions that started before then. Nearly every write is a single statement, which the statement timeout
+// ends within 10 s. The stage ignores transactions that run longer, because they are hardly ever writes: building an index can take hours.
 const statementLimitMs = 12_000;
 const intervalMs = 250;
 
 /**
- * Waits until no instance stores events of the user anymore. Without this stage, an ongoing write could store an event in a part of the
- * store that `StoreStage` has already searched.
+ * Waits until every instance knows about the erasure, so that none stores the events that it covers. Without this stage, an ongoing write
+ * could store an event in a part of the store that `StoreStage` has already searched.
  */
 @Injectable()
 export class AnnouncingStage implements Stage {

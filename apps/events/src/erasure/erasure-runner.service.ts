@@ -29,11 +29,11 @@ const skippedInDryRun: readonly ErasureStage[] = ['announcing', 'summaries', 'ca
  *      └ each stage: small pieces of work, each recorded with the position where the stage continues
  *
  *  database, NATS, streamer monitor, or platform connector unavailable: retries the same piece after 0.5 s … 30 s
- *  crash: another instance continues at the recorded position after 20 s, and repeats at most one piece
+ *  crash: another instance continues at the recorded position after up to 20 s, and repeats at most one piece
  * ```
  *
  * The order matters. Events are erased from the store before the EVENTS stream, because a relay can publish any event that is still in the
- * store. After `announcing`, no instance stores events of the user, so no stage has to run twice.
+ * store. After `announcing`, no instance stores events that the erasure covers, so no stage has to run twice.
  */
 @Injectable()
 export class ErasureRunner {

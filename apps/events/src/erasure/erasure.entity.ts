@@ -2,8 +2,8 @@ import type { ErasureCounts, ErasureStage } from '@stream-events/contracts';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * An erasure of one platform user, or a dry run of such an erasure. Rows are never deleted: their hashes keep the user's late messages out
- * of the store.
+ * An erasure of one platform user, or a dry run of such an erasure. The service never deletes a row: the hash keeps the user's late
+ * messages out of the store. Only a restore without the hash keys deletes ended erasures (see `forgetUserHashes`).
  */
 @Entity({ name: 'erasures' })
 export class Erasure {

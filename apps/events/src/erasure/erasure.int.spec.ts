@@ -247,7 +247,7 @@ describe('an erasure', () => {
   });
 
   describe('of messages that arrive late', () => {
-    it('stores none that was received before the erasure, and all that were received after it', async () => {
+    it('stores all but those that name the user and were received before the erasure', async () => {
       const { erasesUntil } = await erase();
       const at = (time: number): NewEvent => ({
         ...newEvent({ eventData: JSON.stringify({ moderator_user_id: user }) }),
@@ -282,7 +282,7 @@ describe('an erasure', () => {
       // Move the request forward, so that the open transaction started before the announcement ended.
       await store.dataSource.query(`UPDATE erasures SET created_at = created_at + interval '1 hour'`);
       expect((await run(7_000)).isComplete).toBe(false);
-      // After a minute, the stage stops waiting, because no write takes that long.
+      // A minute after the request, the stage no longer waits, because no write takes that long.
       expect((await run(60_000)).isComplete).toBe(true);
       await writing.rollbackTransaction();
       await writing.release();
@@ -391,7 +391,7 @@ describe('an erasure', () => {
     });
   });
 
-  it('is found by its hash when the id is not known any more', async () => {
+  it('finds the user by the hash when the id is no longer known', async () => {
     const { named, others } = examples();
     await store.writer.store([...named.map(({ event }) => event), ...others]);
     const { id } = await request();

@@ -6,7 +6,8 @@ import type { RunningErasure } from './erasures.repository.js';
 
 /**
  * If the user is a monitored streamer, erases the recorded streams and stops monitoring, which would otherwise collect the same data again.
- * If only the hash is known, the stage finds the user only while the user is monitored.
+ * Also deletes the event types that were chosen for the user, even if the user is no longer monitored. If only the hash is known, the stage
+ * finds the user only while the user is monitored.
  */
 @Injectable()
 export class StreamersStage implements Stage {

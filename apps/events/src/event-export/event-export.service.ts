@@ -12,7 +12,7 @@ import { EventListRepository } from '../event-list/event-list.repository.js';
 import { exportPrinters } from './export-formats.js';
 
 // Events per page. With 1,000, the p99 latency of lists rises from 29 to 70 ms when three processes export, because lists wait behind the
-// pages. With 100, an export stays below 20,000 events/s (bench:store, export).
+// pages. With 100, an export stays below 20,000 events/s (npm run bench:store).
 const pageSize = 200;
 
 // Limits the number of concurrent reads of export pages. Exports read without pause, so more of them would take the database connections

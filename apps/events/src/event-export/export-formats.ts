@@ -5,7 +5,7 @@ import {
   type StoredEvent,
 } from '@stream-events/contracts';
 
-/** Prints an export in one format: `head` once, then one line per event. `head` and the lines include their line endings. */
+/** Prints an export in one format: `head` once, then one record per event. `head` and the records include their line endings. */
 export interface ExportPrinter {
   head: string;
   printEvent: (event: StoredEvent) => string;

@@ -5,8 +5,8 @@ import type { Pool } from 'pg';
 import { EventStore } from '../../test/event-store.js';
 import { explain, nodesOf, planOf, rowsRead, type ExplainedRow, type PlanNode } from '../../test/explain.js';
 
-// The planner relies on table statistics, so the tests need realistic data: 50,000 events in three months, with many users, types, and
-// rewards.
+// The planner relies on table statistics, so the tests need realistic data: 51,000 events in three months, with 3,000 users and a few types
+// and rewards.
 const months = [Date.UTC(2025, 0, 5), Date.UTC(2025, 1, 5), Date.UTC(2025, 2, 5)];
 const eventsPerMonth = 17_000;
 
@@ -153,7 +153,7 @@ const commonTypes = ['channel-follow', 'channel-cheer', 'channel-chat-message', 
 const allTypes = [...commonTypes, ...listOf('type-', 96)];
 // `most` limits both the rows that one plan node reads and its lookups.
 const limited: { limits: ReadLimits; filters?: EventFilters; most: number }[] = [
-  // Most of the latest rows are within the limits, so the plan reads in order.
+  // Nearly all rows are within the limits, so the plan reads in order.
   {
     limits: { eventTypes: allTypes, channelIds: [...listOf('', 20), 'gone', ...listOf('x', 79)] },
     most: 300,

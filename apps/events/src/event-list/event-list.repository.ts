@@ -31,7 +31,7 @@ export interface RecordListPage extends PageReply {
 }
 
 // Maximum size of the event data of a page. The reply must fit into one NATS message of 1 MiB. Encoding the data as a JSON string can
-// double its size. The names of 100 events (255 + 255 + 32 characters of up to 6 bytes as JSON) add up to 340 KiB.
+// double its size. The names of 100 events (255 + 255 + 32 characters of up to 6 bytes as JSON) add up to 320 KiB.
 const eventsBudgetBytes = 320 * 1024;
 
 // Maximum size of a page's records, which are sent without further encoding. Positions and headers add a few hundred bytes.
@@ -50,7 +50,7 @@ export class EventListRepository {
     @Inject(EventIndexBuilder) private readonly indexes: IndexReadiness,
   ) {}
 
-  /** Reads one page of at most 1,000 events. */
+  /** Reads one page of at most 1,000 events with 320 KiB of data. A larger event is alone on its page. */
   async list(request: ReadRequest<ListEventsRequest>): Promise<EventListPage> {
     const { events, continueAfter } = await this.read(request, eventsBudgetBytes);
     const neighbours = findNeighbours(request.position, { firstId: events[0]?.id, continueAfter });

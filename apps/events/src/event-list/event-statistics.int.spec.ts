@@ -35,7 +35,7 @@ describe(EventStatistics.name, () => {
 
     const share = (...given: Parameters<typeof condition>) =>
       estimateShare(store.statistics.current, condition(...given));
-    // Half of the events have neither a channel nor a user: the 5,000 stored in January.
+    // A third of the events have neither a channel nor a user: the 5,000 of January.
     expect(share(['broadcaster_user_id'], 'large')).toBeCloseTo(0.4, 1);
     expect(share(['broadcaster_user_id'], 'small', 'large')).toBeCloseTo(0.53, 1);
     expect(share(['user_id'], 'bot')).toBeCloseTo(0.17, 1);

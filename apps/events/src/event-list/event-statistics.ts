@@ -30,7 +30,8 @@ const intervalMs = 5 * 60_000;
 // and improve nothing.
 const maxPartitions = 4;
 
-// Ignores partitions with fewer rows, whose statistics are not representative. At the beginning of a month, this is the newest partition.
+// Partitions with fewer rows are ignored, because their statistics are not representative: empty partitions of the future, and the newest
+// one soon after it begins.
 const minRows = 1_000;
 
 /**

@@ -59,8 +59,8 @@ export function positionAt(boundary: string, isOlder: boolean): string {
 }
 
 /**
- * Returns a random id between the ids of two events, or the higher id if none fits between them. An event practically never has the
- * returned id. The result has version 8 when the two ids differ in their milliseconds, and version 7 when they share a millisecond.
+ * Returns a random id between the ids of two events, which practically never is the id of an event. If no id fits between the two, returns
+ * the higher one. The random id has version 8 when the two ids differ in their milliseconds, and version 7 when they share a millisecond.
  */
 export function idBetween(one: string, other: string): string {
   const [low, high] = [min(one, other), max(one, other)];

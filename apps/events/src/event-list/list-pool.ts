@@ -9,7 +9,7 @@ export const LIST_POOL = Symbol('LIST_POOL');
  * docs/decisions/row-comparisons.md.
  */
 export const listPoolOptions: Pick<PoolOptions, 'poolSize' | 'settings' | 'maxLifetimeSeconds'> = {
-  // A page takes at most 1 ms of CPU time, so more connections would only hold more plans.
+  // Most pages take less than 1 ms of CPU time, so more connections would only hold more plans.
   poolSize: 8,
   // Replace connections after an hour, because their plans for old partitions accumulate.
   maxLifetimeSeconds: 3_600,

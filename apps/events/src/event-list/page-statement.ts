@@ -45,7 +45,7 @@ export type ParameterName =
 /**
  * A statement that returns rows of (id, event_id, event_type, event_source, origin, event_data, occurred_at, mark):
  *
- * - the rows of the page in the direction of paging; `event_data` is null from the row that exceeds the byte budget on
+ * - the rows of the page in the direction of paging; `event_data` is null for rows beyond the byte budget, but never for the first row
  * - the last row of a full chunk: its mark is `last` when the row belongs to the page, or else the id of the row before it
  * - one row without an id, whose mark is the version of the partition catalog
  */
@@ -136,8 +136,9 @@ class StatementText {
   }
 
   /**
-   * Merges the first ids of several ranges. Reading `limit` ids from every range would be too slow. The ranges contain at least `limit` ids
-   * up to `bound`, so the statement reads only ranges that begin at or before `bound`.
+   * Merges the first ids of several ranges. If there are few ranges (`each`), the statement reads up to `limit` ids from each. This would
+   * be too slow for many ranges. They contain at least `limit` ids up to `bound`, so the statement reads only ranges that begin at or
+   * before `bound`.
    */
   private idsOfRanges(): { tables: string[]; ids: string } {
     const { sources, ranges, isOlder } = this.shape;

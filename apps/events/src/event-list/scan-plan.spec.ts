@@ -201,7 +201,7 @@ describe(planScan.name, () => {
     const outline = (found: ScanPlan): object => ({ ranges: found.ranges, ...summary(found) });
     const channelColumns = ['broadcaster_user_id', 'raid_from_id', 'raid_to_id'];
 
-    it('reads in order when most rows are within the limits', () => {
+    it('reads in order when many rows are within the limits', () => {
       expect(outline(planWithin(limits, {}, sharesOf(0.3, 0.9)))).toEqual({
         ...{ ranges: 'one', by: [], rest: ['channel_id', 'event_type'] },
       });

@@ -90,7 +90,10 @@ const maxEachRanges = 20;
 // Minimum share of matching rows for a scan by id. Below it, many pages would reach their time limits.
 const minShareInOrder = 0.02;
 
-/** Plans the scan of a list: the rarest condition with an index drives the scan. Returns null when no event can match. */
+/**
+ * Plans the scan of a list: the rarest condition with an index drives the scan, unless checking events in order or by type is cheaper.
+ * Returns null when no event can match.
+ */
 export function planScan(
   { filters, limits }: ReadRequest<Pick<ListEventsRequest, 'filters'>>,
   knowledge: Knowledge,

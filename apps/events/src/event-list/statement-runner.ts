@@ -9,7 +9,7 @@ export type ParameterValues = Readonly<Partial<Record<ParameterName, unknown>>>;
 
 /** The result of one statement of a page. */
 export interface StatementResult {
-  /** The events in the direction of paging. Ends before the event that would exceed the byte budget, but contains at least one. */
+  /** The events in the direction of paging. Ends before the event that would exceed the byte budget, unless this event is the first. */
   events: StoredEvent[];
   /** Whether the byte budget cut off rows. */
   isCut: boolean;

@@ -43,7 +43,7 @@ export interface IngestStreamOptions {
 // The broker's error code when a stream of this name exists with another configuration. Adding an identical stream succeeds.
 const streamNameInUse = 10058;
 
-// Long enough for the platform's redeliveries, which come within seconds. The store recognizes later redeliveries by their key.
+// Long enough for the platform's first redeliveries, which follow within a minute. The store recognizes later redeliveries by their key.
 const deduplicationWindowMs = 120_000;
 
 /** Creates and configures the INGEST stream, whose messages `IngestDrain` stores in the database. */

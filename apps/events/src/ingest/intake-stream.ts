@@ -14,7 +14,7 @@ export interface IntakeStreamOptions {
 const defaultQuietMs = 10 * 60_000;
 // A stream must have a subject. No service publishes to this one, so a stream with this subject is closed: it receives no messages.
 const closedSubject = 'intake.closed';
-// Room for old gateways to publish during the drain: over 50,000 messages.
+// Room for old gateways to publish during the drain: over 50,000 messages of 1 KiB.
 const spareBytes = 64 * 1024 ** 2;
 
 /**

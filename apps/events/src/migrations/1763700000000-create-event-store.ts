@@ -52,7 +52,8 @@ const statements = [
     received_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT received_messages_pkey PRIMARY KEY (key)
   )`,
-  // Rows arrive in time order, so a BRIN index finds old rows at almost no cost to inserts.
+  // A BRIN index costs inserts almost nothing. But it only works while rows lie in time order, so `ReplaceReceivedTimeIndex1769000000000`
+  // replaces this one.
   'CREATE INDEX received_messages_received_at_index ON received_messages USING brin (received_at)',
 
   `CREATE TABLE outbox (

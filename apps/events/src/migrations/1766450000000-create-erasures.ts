@@ -12,7 +12,7 @@ export class CreateErasures1766450000000 implements MigrationInterface {
 }
 
 const statements = [
-  // Rows are never deleted: their hashes keep late messages of erased users out of the store.
+  // The service never deletes a row: the hashes keep late messages of erased users out of the store.
   `CREATE TABLE erasures (
     id uuid NOT NULL,
     platform_user_id text,

@@ -35,9 +35,9 @@ export class OutboxRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Claims up to `limit` unclaimed batches for 10 s, and reads their events. Two instances never claim the same batch. MATERIALIZED makes
-   * the query lock each row once; a subquery in WHERE could run several times. After waiting for a lock, PostgreSQL checks `claimed_until`
-   * again.
+   * Claims up to `limit` unclaimed batches for 10 s, and reads their events. Two instances never hold claims on the same batch.
+   * MATERIALIZED makes the query lock each row once; a subquery in WHERE could run several times. If another instance has claimed a row
+   * since the statement began, PostgreSQL checks `claimed_until` again and skips the row.
    *
    * @param limit a small number: each batch can hold up to 1 MiB of events in memory
    * @param except batches that this instance is publishing
@@ -95,7 +95,7 @@ export class OutboxRepository {
     await returnToOutbox(this.dataSource, 'id = ANY($1::bigint[])', [outboxIds]);
   }
 
-  /** Whether the stream has not yet acknowledged this event. */
+  /** Whether the event is in the outbox: the stream has not acknowledged the event, or the relay has not recorded this yet. */
   async holds(eventId: string): Promise<boolean> {
     const [row] = await this.dataSource.query<{ isHeld: boolean }[]>(
       'SELECT EXISTS (SELECT FROM outbox WHERE $1 = ANY(event_ids)) AS "isHeld"',

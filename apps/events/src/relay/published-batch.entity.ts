@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A batch that the EVENTS stream has acknowledged. The row stays until the stream has certainly written the batch to disk. */
+/** A batch that the EVENTS stream has acknowledged. The row stays until the stream has written the batch to disk: at least 5 minutes. */
 @Entity({ name: 'published_batches' })
 export class PublishedBatch {
   /** The batch's id in the outbox, which it keeps when it must be published again. */

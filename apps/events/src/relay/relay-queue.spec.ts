@@ -73,7 +73,7 @@ describe(RelayQueue.name, () => {
     expect(takeAll(queue)).toEqual(['f1', 'd0']);
   });
 
-  it('takes a batch that was put back first', () => {
+  it('takes a batch that was put back before all others', () => {
     const queue = filled(2, 2);
     const first = queue.next();
     if (!first) throw new Error('the queue is empty');

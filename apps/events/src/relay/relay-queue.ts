@@ -22,7 +22,7 @@ const claimMs = 10_000;
 
 /**
  * Batches in memory that are waiting to be published. New batches go first: live clients are waiting for them, and their events are already
- * in memory. Every fourth turn goes to a claimed batch, which would otherwise wait forever at full load.
+ * in memory. Every fourth turn goes to a claimed batch, which would otherwise get no turn at full load.
  */
 export class RelayQueue {
   private readonly fresh: QueuedBatch[] = [];

@@ -131,7 +131,7 @@ describe(Relay.name, () => {
     ]);
   });
 
-  it('publishes batches of many concurrent writers in bulk', async () => {
+  it('publishes many batches that arrive at once', async () => {
     const batches = await storeBatches(30, 40);
     const { relay } = await createRelay();
 
@@ -173,7 +173,7 @@ describe(Relay.name, () => {
 
     await store.dataSource.query("UPDATE outbox SET claimed_until = now() - interval '61 seconds'");
     await expect(relay.check()).rejects.toThrow(
-      /2 batches wait in the outbox, the oldest for (6[1-9]|[7-9]\d|\d{3}) s/,
+      /2 batches wait in the outbox, and one has been due for (6[1-9]|[7-9]\d|\d{3}) s/,
     );
 
     await store.dataSource.query('DELETE FROM outbox');
@@ -455,7 +455,7 @@ describe(OutboxRepository.name, () => {
     expect((await outbox.claim(10, [])).map((batch) => batch.outboxId)).toEqual(ids.slice(0, 2));
   });
 
-  it('skips batches that are known to be on the stream', async () => {
+  it('skips batches that the instance is already publishing', async () => {
     const batches = await storeBatches(2, 1);
     await expireClaims();
     const [known, other] = batches;
@@ -465,7 +465,7 @@ describe(OutboxRepository.name, () => {
     expect(claimed.map((batch) => batch.outboxId)).toEqual([other?.outboxId]);
   });
 
-  it('claims batches that no other instance is claiming, oldest first, each once', async () => {
+  it('claims batches that no other instance is claiming, each once', async () => {
     const batches = await storeBatches(6, 1);
     await expireClaims();
     const outbox = new OutboxRepository(store.dataSource);

@@ -21,7 +21,7 @@ import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
 
 // Maximum number of batches sent but not acknowledged. More would only queue in the broker.
 const maxInFlight = 4;
-// Number of batches per claim. Each batch takes up to 1 MiB of memory, but fewer would run out before the next claim returns.
+// Number of batches per claim. More would take more memory, up to 1 MiB per batch. Fewer would run out before the next claim returns.
 const claimLimit = 8;
 // Publishing pauses while this many acknowledged batches wait to be marked as published, so that they do not fill the memory.
 const maxAcknowledged = 1_000;
@@ -39,8 +39,8 @@ const stopLimitMs = 5_000;
 const overdueLimitSeconds = 60;
 
 /**
- * Publishes stored events to the EVENTS stream, each at least once. An event is published twice only if a crash outlasts the stream's
- * deduplication window, or if the stream may have lost the event.
+ * Publishes stored events to the EVENTS stream, each at least once. The stream drops a repeat within its deduplication window. The stream
+ * contains an event twice only if the repeat comes later, after a long outage or a loss of other events.
  *
  * ```
  * written batch ──▶ waiting ──▶ published ──all acknowledged──▶ moved from the outbox to published_batches
@@ -119,7 +119,7 @@ export class Relay {
     this.pump();
   }
 
-  /** Starts the recovery passes, which publish outbox batches from other instances and from before a restart. */
+  /** Starts the recovery passes. They publish outbox batches that this instance does not hold in memory and that nobody has claimed. */
   start(): void {
     this.recoveryTimer = setInterval(() => {
       void this.markPublished();
@@ -134,7 +134,7 @@ export class Relay {
     const { count, overdueSeconds } = await this.outbox.measure();
     if (overdueSeconds <= overdueLimitSeconds) return;
     throw new Error(
-      `cannot publish to the EVENTS stream: ${count} batches wait in the outbox, the oldest for ${Math.round(overdueSeconds)} s. The logs show the cause`,
+      `cannot publish to the EVENTS stream: ${count} batches wait in the outbox, and one has been due for ${Math.round(overdueSeconds)} s. The logs show the cause`,
     );
   }
 
@@ -279,13 +279,9 @@ export class Relay {
     if (removed > 0)
       this.logger.warn(
         { events: removed },
-        'events were never published, because retention or an erasure removed them first',
+        'outbox batches lack events that retention or an erasure has removed, publishing the rest',
       );
-    if (claimed > 0)
-      this.logger.info(
-        { batches: claimed },
-        'claimed outbox batches left by another instance or an earlier run',
-      );
+    if (claimed > 0) this.logger.info({ batches: claimed }, 'recovery pass claimed batches from the outbox');
   }
 
   /** Waits until few claimed batches are left in the queue, the stream is in doubt, or the relay stops. `pump` ends the wait. */

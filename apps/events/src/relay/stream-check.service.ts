@@ -302,7 +302,7 @@ export class StreamCheck {
 
   /**
    * Returns the time from which events may be missing: shortly before the stream's last message, in case the stream is an old backup.
-   * Ignores expired events. Returns undefined for a stream that never had a message.
+   * Ignores expired events. Returns undefined when the stream does not exist or never had a message.
    */
   private missingSince(found: StreamState | undefined): number | undefined {
     if (found?.lastMessageAt === undefined) return undefined;

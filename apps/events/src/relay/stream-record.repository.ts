@@ -14,8 +14,8 @@ export interface EpochChange {
   /** The lost batches at or below `survivingSequence`. */
   lostIds: readonly string[];
   /**
-   * If set, the stream has none of the recently published batches, and the relays republish all events received since this time
-   * (milliseconds since 1970). If undefined, they republish only batches from `published_batches`.
+   * The time from which events may be missing (milliseconds since 1970). If the stream has kept none of the batches in `published_batches`,
+   * the relays also republish older events that were received since this time. Undefined: they republish only these batches.
    */
   missingSince: number | undefined;
 }
@@ -35,7 +35,7 @@ export type ReadRetained = (epoch: string, after?: RetainedBatch) => Promise<Ret
 const retainedFor = "interval '5 minutes'";
 // Maximum number of rows per cleanup statement; keeps each statement short.
 const maxForgotten = 5_000;
-// Maximum number of batches per read. For all of them in parallel, `StreamCheck` reads one message of up to 256 KiB from the broker.
+// Maximum number of batches per read. `StreamCheck` reads one message of up to 256 KiB per batch from the broker, all in parallel.
 const maxRead = 100;
 // Maximum size of a republished batch, which the relay reads into memory as a whole.
 const maxRepublishedBytes = 512 * 1024;

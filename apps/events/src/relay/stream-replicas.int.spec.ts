@@ -176,7 +176,7 @@ describe('NATS_REPLICAS', () => {
       expect(await stream.find()).toMatchObject({ epoch, lastSequence: next });
     });
 
-    it('notices a loss, even if other events have taken the sequences of the lost ones before the second look', async () => {
+    it('notices a loss, even if other events have taken the sequences of the lost ones before the second check', async () => {
       await findLeader();
       const stream = await EventsStream.open(events, sizes);
       const { check } = createCheck(stream);

@@ -41,7 +41,7 @@ const startLimitMs = 5_000;
  *  nothing is published       · stream whose state may be old
  * ```
  *
- * While in doubt, publishing would reuse the sequences of lost events and so hide the loss.
+ * While in doubt, publishing could reuse the sequences of lost events and so hide the loss.
  */
 @Injectable()
 export class StreamWatch {

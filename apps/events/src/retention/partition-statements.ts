@@ -25,8 +25,7 @@ export async function readState(session: MaintenanceSession, partition: string):
 /**
  * Detaches a partition while other sessions read and write `events`. If interrupted, leaves the partition in the state `detaching`.
  *
- * @throws SQLSTATE 55P03 when the statement waits too long for a lock; so do the other statements
- * in this file
+ * @throws SQLSTATE 55P03 when the statement waits too long for a lock, like the other statements in this file that take locks
  */
 export async function detach(session: MaintenanceSession, partition: string): Promise<void> {
   await limitLocks(session, lockLimitMs);

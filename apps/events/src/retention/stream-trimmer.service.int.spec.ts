@@ -74,7 +74,7 @@ describe(StreamTrimmer.name, () => {
     expect(await idsOnStream()).toEqual(await store.storedIds());
   });
 
-  it('reads nothing when all events were published in time', async () => {
+  it('deletes nothing when all events were published in time', async () => {
     await publish(0, 0.01);
     await store.dataSource.query('UPDATE retention SET removed_before = now()');
 

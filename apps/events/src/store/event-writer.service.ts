@@ -9,7 +9,8 @@ import { PartitionsRepository } from './partitions.repository.js';
 import { StoreMetrics } from './store-metrics.js';
 import { toRow, type EventRow, type WrittenBatch } from './write-batch.js';
 
-// Maximum retries after a deadlock or serialization failure. The next attempt usually succeeds, so further failures have another cause.
+// Maximum number of attempts after deadlocks or serialization failures. The second attempt usually succeeds, so further failures have
+// another cause.
 const maxConflictRetries = 5;
 
 type Outcomes = Map<string, StoreOutcome>;

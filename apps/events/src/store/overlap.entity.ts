@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A type and condition with two subscriptions, which deliver each occurrence twice, under different message ids. */
+/**
+ * A type and condition that have two subscriptions, or had them in the last 25 hours. The two deliver each occurrence twice, under
+ * different message ids.
+ */
 @Entity({ name: 'subscription_overlaps' })
 export class Overlap {
   /** See `Delivery`. */

@@ -81,7 +81,7 @@ describe(PartitionsRepository.name, () => {
     const step = fc.record({
       days: fc.constantFrom(...instances.keys()),
       advance: fc.oneof(fc.nat(3 * day), fc.nat(70 * day)),
-      // When events are received: 0 is the cutoff (or the beginning), 1 is three days in the future.
+      // When events are received: 0 is the cutoff (without one, 200 days before `begin`), 1 is three days in the future.
       places: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 12 }),
     });
     await fc.assert(

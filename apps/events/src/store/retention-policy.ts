@@ -5,8 +5,8 @@ const dayMs = 24 * 3_600_000;
 /** The length of a partition. */
 export type PartitionWidth = 'day' | 'month';
 
-// If RETENTION_DAYS is at least this, partitions are monthly. With fewer days, monthly partitions would leave too much to delete row by
-// row. With more, there would be too many daily partitions.
+// If RETENTION_DAYS is 0 or at least this, partitions are monthly. With fewer days, monthly partitions would leave too much to delete row
+// by row. With more, there would be too many daily partitions.
 const minDaysOfMonthlyPartitions = 90;
 
 // Minimum number of days to keep dead letters, so that an owner has time to notice one, even when events are kept for only a day.

@@ -12,7 +12,7 @@ export class StoreMetrics {
     const registers = [registry];
     this.outcomesTotal = new Counter({
       name: 'events_ingest_total',
-      help: 'Received events by outcome: stored, known (received before), or dead_lettered (rejected by the database)',
+      help: 'Received events by outcome: stored, known (received before), or dead_lettered (rejected or expired)',
       labelNames: ['outcome'],
       registers,
     });

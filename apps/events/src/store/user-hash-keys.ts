@@ -25,7 +25,7 @@ export class UserHashKeys {
 
   /**
    * Reads the keys, or creates them if there are none. An empty store gets a random key. A store with events or erasures may contain hashes
-   * from an earlier version, so it gets the keys that this version derived from `SECRET_KEY`.
+   * from an earlier version, so it gets the keys that the earlier version derived from `SECRET_KEY`.
    *
    * @throws when `SECRET_KEY` does not decrypt the keys
    */

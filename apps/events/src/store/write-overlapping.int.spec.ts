@@ -265,7 +265,7 @@ describe(writeOverlapping.name, () => {
     ).toBe('known');
   });
 
-  it('forgets overlaps and unpaired deliveries a day after their end', async () => {
+  it('forgets overlaps that ended, and unpaired deliveries that were stored, over 25 hours ago', async () => {
     await begin();
     await storeInTurn(cheer('old', 200));
     await store.overlaps.end([{ subscription, keptSince: 0 }], Date.now() - 26 * 3_600_000);
@@ -278,9 +278,9 @@ describe(writeOverlapping.name, () => {
   });
 
   /**
-   * Generates occurrences in four periods. Before the new subscription is created (seconds 80–99) and enabled (100–104), only the old
-   * subscription delivers. Then both subscriptions deliver (105–119), and in the end only the new one (121–140). The overlap ends at second
-   * 120. After that, the old subscription still delivers some messages.
+   * Generates occurrences in four periods. Before the new subscription is created (seconds 80–94) and enabled (100–104), only the old
+   * subscription delivers. Then both subscriptions deliver (105–119). The overlap ends at second 120. Afterwards (121–135), the old
+   * subscription still delivers, but only the messages of the new one count.
    */
   const plan = fc.record({
     occurrences: fc.array(

@@ -7,9 +7,9 @@ import { findReceivedKeys, inTransaction, rememberKeys } from './write-transacti
 /** The fields of a stored raid that identify it. */
 type StoredRaid = Pick<StoredEvent, 'id' | 'occurredAt' | 'eventData'>;
 
-// Messages no further apart than this are always about the same raid, because the platform sends both at the same time.
+// Messages no further apart than this count as the same raid, because the platform sends both at the same time.
 const sameMomentMs = 10_000;
-// Up to this distance, messages are about the same raid if their numbers of viewers are equal. The platform may redeliver a message with a
+// Up to this distance, messages count as the same raid if their numbers of viewers are equal. The platform may redeliver a message with a
 // later time, while another raid between the channels differs in its viewers.
 const sameRaidMs = 5 * 60_000;
 // How much earlier or later the other message may have been received: the platform retries each delivery for minutes.

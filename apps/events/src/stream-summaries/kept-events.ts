@@ -9,7 +9,7 @@ import { RetentionPolicy } from '../store/retention-policy.js';
 export interface KeptPast {
   /** The partitions of `events`, oldest first. */
   partitions: readonly Partition[];
-  /** Retention is removing or has removed the events before this time (milliseconds since 1970); null without partitions. */
+  /** The store has no events from before this time (milliseconds since 1970), or retention is removing them. Null without partitions. */
   from: number | null;
 }
 

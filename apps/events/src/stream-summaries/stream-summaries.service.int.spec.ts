@@ -132,7 +132,7 @@ describe(StreamSummaries.name, () => {
     expect(await summaries.summarize(ended)).toMatchObject({ outgoingRaids: { count: 1 }, events: 2 });
   });
 
-  it('does not serve a summary that lost a race against a late event', async () => {
+  it('does not save a summary if a late event arrives while it is being computed', async () => {
     computed.afterReading = () => follow(startedAt + hour);
     expect(await countFollowers()).toBe(0);
 
@@ -171,7 +171,7 @@ describe(StreamSummaries.name, () => {
     expect(await countFollowers(ended)).toBe(1);
   });
 
-  it('shares one computation between requests at the same time', async () => {
+  it('shares computations between requests at the same time', async () => {
     await follow(startedAt + hour);
 
     const counts = await Promise.all(Array.from({ length: 20 }, () => countFollowers()));
@@ -289,7 +289,7 @@ describe(StreamSummaries.name, () => {
     );
   });
 
-  it('saves nothing while a summary is removed at the same time, or what is removed next', async () => {
+  it('leaves no summary when saves and removals of it run at the same time', async () => {
     const key: SummaryPeriod & { streamId: string; changes: number } = {
       ...{
         streamId: ended.streamId,

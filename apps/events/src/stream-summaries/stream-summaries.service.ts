@@ -8,11 +8,11 @@ import { SavedSummaries, type SummaryKey } from './saved-summaries.repository.js
 import { maxReceiptGapMs, SummariesRepository } from './summaries.repository.js';
 import type { SummaryPeriod } from './summary-period.js';
 
-// How long after its end a stream's summary may be saved. Events of a stream's last seconds arrive after its end and would outdate an
-// earlier summary at once.
+// A summary is saved only if the stream ended at least this long ago. Events of a stream's last seconds arrive after its end and would
+// outdate an earlier summary at once.
 export const saveAfterMs = 60_000;
 
-// The summary of a large stream keeps one core busy. More at a time would take the connections that lists need.
+// The summary of a large stream keeps one core and one connection busy. More at a time would slow down other requests.
 const computingLimit = {
   running: 2,
   waiting: 32,

@@ -60,7 +60,7 @@ export class EventIndexBuilder implements IndexReadiness {
     this.loop.start();
   }
 
-  /** Interrupts a step that builds an index, and finishes any other step. */
+  /** Interrupts the current step. An interrupted build leaves an invalid index, which the next builder drops. */
   stop(): Promise<void> {
     return this.loop.stop();
   }

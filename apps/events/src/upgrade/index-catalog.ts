@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { primaryKey } from '../store/event-indexes.js';
 
-/** An index of `events` or of a partition. Names are already quoted for SQL. */
+/** An index of `events` or of a partition. `table` and `name` are already quoted for SQL. */
 export interface CatalogIndex {
   table: string;
   name: string;

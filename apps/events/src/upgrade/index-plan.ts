@@ -20,7 +20,7 @@ export type IndexStep =
   /** Drops a retired index, including its parts on all partitions. */
   | { kind: 'drop'; name: string };
 
-/** Which indexes are ready, and the steps for the others. */
+/** Which indexes are ready, and the steps that build the others and drop retired ones. */
 export interface IndexPlan {
   ready: ReadonlySet<string>;
   /** Only the first step is certain: each step may lead to another one for the same partition. */

@@ -35,8 +35,8 @@ export class AccessControl {
   ) {}
 
   /**
-   * Admits or rejects each request before its body is read: a client without access must not make the gateway wait for a body. Checks
-   * access again before the handler runs. `AccessGuard` rejects requests to routes without `AllowAccess`.
+   * Admits or rejects each request before its body is read, so that a client without access cannot make the gateway wait for a body. Before
+   * the handler runs, checks access again, unless the response stays open. `AccessGuard` rejects requests to routes without `AllowAccess`.
    */
   watch(fastify: FastifyInstance): void {
     fastify.addHook(
@@ -57,7 +57,7 @@ export class AccessControl {
   private hook(check: Check): onRequestHookHandler {
     return (request, reply, done) => {
       const { access } = request.routeOptions.config;
-      // Only controller routes declare who can use them. Preflights, API descriptions, pages, and unknown paths are public.
+      // Only controller routes declare who can use them. Preflights, API descriptions, and unknown paths are public.
       if (access === undefined) return done();
       check(access, request, reply).then(
         () => {

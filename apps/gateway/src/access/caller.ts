@@ -3,7 +3,7 @@ import type { ReadLimits } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
 import type { TokenScope } from './token-scopes.js';
 
-/** Owners can do everything. Users can do everything that does not affect the whole installation. */
+/** Owners can do everything. Users can do everything except the operations that are for owners only. */
 export type Role = 'owner' | 'user';
 
 /**
@@ -14,7 +14,10 @@ export type CallerToken = {
   id: string;
   /** Null for a main token. */
   name: string | null;
-  /** Identifies the token and its current rights, without revealing the key. Changes when the rights change. */
+  /**
+   * Identifies the token and its current scopes and limits, without revealing the key. Changes when the scopes or limits change, but not
+   * when the role of the user changes.
+   */
   stamp: string;
   /** Limits which events the token can read. Undefined: all events. Only named tokens have limits. */
   limits: ReadLimits | undefined;
@@ -44,12 +47,12 @@ export interface Actor {
 
 const callers = new WeakMap<object, Caller | undefined>();
 
-/** Stores the caller of a request: undefined on a public route. */
+/** Stores the caller of a request: undefined if the route needs no token. */
 export function setCaller(request: object, caller: Caller | undefined): void {
   callers.set(request, caller);
 }
 
-/** Undefined on a public route. */
+/** Undefined if the route needs no token. */
 export function callerOf(request: object): Caller | undefined {
   return callers.get(request);
 }
@@ -66,7 +69,7 @@ export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionC
   return caller;
 });
 
-/** The user of the current request and the client's address, for the audit log. On a public route, the user is unknown. */
+/** The user of the current request and the client's address, for the audit log. If the route needs no token, the user is unknown. */
 export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const caller = callerOf(request);

@@ -26,8 +26,9 @@ const recoveryFactor = 1.1;
 const retryAfterSeconds = 60;
 
 /**
- * Watches the free space on the disk of PostgreSQL and nats-server. When space is low, the gateway rejects client writes. The rest of the
- * space is then reserved for platform messages, and the operator has time to act before both servers stop.
+ * Watches the free space on the disk of DATA_DIR, which contains the data of PostgreSQL and nats-server. While space is low, rejects
+ * requests to routes with `StoresData`. Platform messages can then use the rest of the space, and the operator has time to act before both
+ * servers stop. Checks nothing without DATA_DIR, or if MIN_FREE_DISK_MB is 0.
  */
 @Injectable()
 export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {

@@ -44,7 +44,8 @@ class RateLimit {
     const known = this.allowances.get(userId) ?? { left: this.perSecond, updatedAt: now };
     const refilled = known.left + ((now - known.updatedAt) / 1_000) * this.perSecond;
     const left = Math.min(refilled, this.perSecond) - cost;
-    // Refused requests cost nothing. A client that sends in a loop still gets as many successful responses as the limit allows.
+    // A request that this limit refuses costs nothing here. A client that sends in a loop still gets as many successful responses as the
+    // limit allows.
     this.allowances.set(userId, { left: left < 0 ? left + cost : left, updatedAt: now });
     if (this.allowances.size > maxUsers) this.forgetFull(now);
     return left;
@@ -75,8 +76,9 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request. A write counts as one, plus one for each full 16 KiB of its body. Calls `report` with the rate-limit headers, even
-   * before it throws. Does not call `report` if no limit applies.
+   * Counts a request. A write also counts toward the limit of writes: once, plus once for each full 16 KiB of its body. A write that
+   * exceeds only the limit of writes still counts as a request. Calls `report` with the rate-limit headers before it returns or throws.
+   * Does not call `report` if no limit applies.
    *
    * @throws RateLimitError when the request exceeds a limit
    */

@@ -7,7 +7,8 @@ declare module 'fastify' {
 }
 
 /**
- * Marks a route whose responses stay open, such as an event stream. These responses have their own limits and use no turn (`UserTurns`).
+ * Marks a route whose responses stay open: the event stream and the export. These responses have their own limits and use no turn
+ * (`UserTurns`). `AccessControl` checks the token once, when the request arrives.
  */
 export function StaysOpen(): MethodDecorator {
   return (_target, _name, { value }) => {

@@ -52,7 +52,7 @@ interface Batch {
   found: Promise<Map<string, Caller>>;
 }
 
-/** Finds the user and token for a key. Caches results for less than a second. */
+/** Finds the user and token for a key. Caches valid keys for less than a second, and unknown keys not at all. */
 @Injectable()
 export class TokenLookup {
   /** `until` uses performance.now(). If the wall clock is set back, a revoked token must not stay valid longer. */

@@ -69,7 +69,7 @@ describe(WorkBudgets.name, () => {
     expect(await isUsedUp(budgets)).toBe(false);
   });
 
-  it('charges little for work that waits for an outage, and lets other users work', async () => {
+  it('charges little for work that hangs in an outage, and lets other users work', async () => {
     const budgets = create({ share: 1e-9 });
     await work(budgets, 60_000);
     expect(await isUsedUp(budgets)).toBe(false);

@@ -52,8 +52,8 @@ export class WorkBudgets {
   }
 
   /**
-   * Waits until the user's budget allows a piece of work. Call the returned function when the work has ended. Calling it again has no
-   * effect.
+   * Waits until the user's budget allows a piece of work, but at most `maxWaitMs`. Call the returned function when the work has ended.
+   * Calling it again has no effect.
    *
    * @throws the signal's reason when the signal aborts
    */
@@ -81,8 +81,8 @@ export class WorkBudgets {
     const { share, maxCostMs, maxWaitMs } = this.limits;
     const costMs = Math.min(durationMs, maxCostMs);
     this.refill(budget);
-    // Bound the debt, so that no work waits longer than `maxWaitMs`. Otherwise, debt from an outage would slow the user down long after the
-    // outage.
+    // Limit the debt to the work time that refills within `maxWaitMs`. Otherwise, debt from an outage would slow the user down long after
+    // the outage.
     budget.leftMs = Math.max(budget.leftMs - costMs, -share * maxWaitMs);
     budget.expectedMs += (costMs - budget.expectedMs) * latestWeight;
   }

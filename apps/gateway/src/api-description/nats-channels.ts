@@ -134,7 +134,8 @@ export const natsChannels = {
     address: addressOf(replaySubjects, '{event_type}.{broadcaster_user_id}'),
     title: 'Replays',
     description:
-      'Stored events that are sent again, on core NATS. Every subscriber receives a replay **at most once**, because replays are not stored.',
+      'Stored events that are sent again, on core NATS. NATS does not store replays, so a disconnected subscriber misses them. A replay of a ' +
+      `range can send an event twice, for example after a gateway has crashed. Both messages have the same \`${messageIdHeader}\`.`,
     servers: [{ $ref: '#/servers/nats' }],
     parameters,
     messages: { replay: { $ref: '#/components/messages/replay' } },

@@ -27,8 +27,8 @@ export class AuditLogController {
     operationId: 'listAuditLog',
     summary: 'List the audit log, newest first',
     description:
-      'Owners only. Shows who did what, to which object, when, and from where. An entry appears within a second of the action ' +
-      `and is kept for 400 days. Follow \`next\` until it is null.\n\n${printAuditActions()}`,
+      'Owners only. Shows who did what, to which object, when, and from where. An entry appears within a second of the action, ' +
+      `or within a minute if it represents several failed logins. Entries are kept for 400 days. Follow \`next\` until it is null.\n\n${printAuditActions()}`,
   })
   @PageParameters('Entries')
   @Answers(200, 'A page of the audit log', { type: AuditLogPageReply })

@@ -27,7 +27,7 @@ export class AuditEntryRecord {
     format: 'uuid',
     nullable: true,
     description:
-      'The id of the user who acted. Null when the user is unknown: for failed logins without a known user, open registrations, completed connections, and owner resets',
+      'The id of the user who acted. Null when the user is unknown: for failed logins that have no known user or share an entry, open registrations, completed connections, and owner resets',
     example: exampleId,
   })
   user_id!: string | null;
@@ -44,7 +44,7 @@ export class AuditEntryRecord {
     type: String,
     nullable: true,
     description:
-      'The id of the object; for an event type, its name; for a call to the platform, the method and the endpoint. Null for failed logins without a known user',
+      'The id of the object; for an event type, its name; for a call to the platform, the method and the endpoint. Null for failed logins that have no known user or share an entry',
     example: exampleId,
   })
   object_id!: string | null;

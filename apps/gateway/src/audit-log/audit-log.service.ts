@@ -78,14 +78,14 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     this.lose(this.waiting.splice(0), stopped());
   }
 
-  /** Queues an entry. Never throws. */
+  /** Queues an entry, or counts a failed login above the limit. Never throws. */
   record({ action, by, objectId, id = generateId() }: AuditedAction): void {
     if (action === 'user.login_failed' && !this.failedLogins.admit()) return;
     const address = by.address?.slice(0, maxAddressLength) ?? null;
     this.add({ id, action, userId: by.id, username: by.username, objectId, address, count: 1 });
   }
 
-  /** Resolves when no entry is waiting. */
+  /** Resolves when no entry is waiting, or when the service stops writing. */
   async flushed(): Promise<void> {
     await this.writing;
   }

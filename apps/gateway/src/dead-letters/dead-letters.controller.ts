@@ -90,8 +90,8 @@ export class DeadLettersController {
   @RefusesWith({
     ...missing,
     conflict:
-      'The event still cannot be stored. `detail` contains the reason. The dead letter is kept. If only now its message can be read, ' +
-      'a dead letter with the id of the event replaces it',
+      'The event still cannot be stored. `detail` contains the reason. The dead letter is kept. If its message could not be read ' +
+      'before but can be read now, a dead letter with the id of the event replaces it',
   })
   async retry(@Id() id: string, @CurrentActor() by: Actor): Promise<RetryReply> {
     const { id: eventId, outcome } = await this.client.request(retryDeadLetter, { id });

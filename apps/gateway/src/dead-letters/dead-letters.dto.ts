@@ -14,7 +14,7 @@ const exampleId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
 export class DeadLetterItem {
   @ApiProperty({
     format: 'uuid',
-    description: 'The id of the dead letter. The event keeps this id when it is stored',
+    description: 'The id of the dead letter. Also the id of the event, unless the message could not be read',
     example: exampleId,
   })
   id!: string;
@@ -22,7 +22,8 @@ export class DeadLetterItem {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The platform’s message id, or the id of a test event. Null for events that a client added',
+    description:
+      'The platform’s message id, or the id of a test event. Null for events that a client added, and for messages that could not be read',
     example: 'f8a34c0f-53b5-4f1d-9d6f-0c8d1f3c2b10',
   })
   event_id!: string | null;

@@ -78,7 +78,7 @@ export class EventExportController {
       filters: { ...filters, until: Math.min(filters.until ?? Infinity, Date.now() + 1) },
       ...(after !== undefined && { after: await this.findPosition(after, reader) }),
     };
-    // The client has disconnected.
+    // The client can have disconnected while the gateway looked up `after`.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginResponse(reply, format).end();
     await this.exports.send(exported, {

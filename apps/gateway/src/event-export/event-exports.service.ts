@@ -15,8 +15,8 @@ import { beginExport } from './export-pages.js';
 // Buffer size of an export. The next page is read when fewer bytes wait for the client.
 const bufferBytes = 64 * 1024;
 
-// How often an export checks its token. A check takes milliseconds, so an export ends within a second after its token is revoked or its
-// user is disabled.
+// How often an export checks its token. A check takes milliseconds, so an export ends within a second after its token is revoked, changed,
+// or expired, or its user is disabled.
 const tokenCheckMs = 800;
 
 export interface ExportClient extends EventReader {
@@ -60,7 +60,7 @@ export class EventExports {
 
   /**
    * Sends an export and resolves when the response has ended. The response ends early and incomplete if the client leaves or reads nothing
-   * for 30 s, the token is revoked, the gateway stops, or the events service is unavailable for too long.
+   * for 30 s, the token ends or its rights change, the gateway stops, or the events service is unavailable for too long.
    *
    * @throws ServiceError `too_many_requests`, `unavailable`, or `unauthenticated`, before the response begins
    */

@@ -8,7 +8,7 @@ export interface ExportLimits {
   eventsPerSecond: number;
   /** Maximum time that an export waits for the events service, in milliseconds. Long enough for a restart of that service. */
   outageMs: number;
-  /** Maximum time in which a client reads nothing, in milliseconds. The gateway then ends the export. */
+  /** The gateway ends an export when data waits and the client reads nothing for this long, in milliseconds. */
   stallMs: number;
 }
 

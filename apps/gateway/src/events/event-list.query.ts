@@ -54,8 +54,8 @@ const listFilters = new Set<string>(
 const firstFilters = 12;
 
 /**
- * Builds the text that binds cursors to a list. Unused filters that are newer than version 0.1.0 are left out, so that old cursors stay
- * valid.
+ * Builds the text that binds cursors to a list. Leaves out the filters after the last used one if they are newer than version 0.1.0, so
+ * that old cursors stay valid.
  */
 export function describeList(
   parameters: Parameters,

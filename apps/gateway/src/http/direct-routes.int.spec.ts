@@ -177,7 +177,7 @@ describe(addDirectRoute.name, () => {
     await close();
   });
 
-  it('shares its limit with the same route in Fastify, and counts disconnected clients no longer', async () => {
+  it('shares its limit with the same route in Fastify, and stops counting disconnected clients', async () => {
     const { port, post, read, bodies, answerWith, close } = await startServer(2);
     answerWith(() => new Promise(() => undefined));
     const sockets = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
@@ -198,7 +198,7 @@ describe(addDirectRoute.name, () => {
     await close();
   });
 
-  it('does not call the handler for a body that is cut, and counts it no longer', async () => {
+  it('does not call the handler for a body that is cut, and stops counting the request', async () => {
     // Stop the clock: the server refuses a message body after 2 s, and a busy machine may need longer for the next steps.
     jest.spyOn(performance, 'now').mockReturnValue(performance.now());
     const { port, post, bodies, close } = await startServer(1);

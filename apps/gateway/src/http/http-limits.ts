@@ -1,13 +1,13 @@
 import type { ShareLimits } from './fair-share.js';
 
 /**
- * Limits on what clients can occupy in one gateway process before they authenticate. A client is an IPv4 address or an IPv6 /64 network.
+ * Limits on what clients can occupy in one gateway process, with or without a token. A client is an IPv4 address or an IPv6 /64 network.
  * Platform messages have separate limits, because the gateway must read a whole message before it can check the signature.
  */
 export interface HttpLimits {
   /** Number of connections. Excludes connections from trusted proxies, and live connections, which have a separate limit. */
   connections: ShareLimits;
-  /** Number of requests in progress. Excludes platform messages. */
+  /** Number of requests in progress. Excludes platform messages, and responses that stay open. */
   requests: ShareLimits;
   /** Number of platform messages in progress. */
   messages: ShareLimits;

@@ -27,7 +27,10 @@ export class HttpMetrics {
     });
   }
 
-  /** Counts every request that Fastify serves, including requests that the client aborts. */
+  /**
+   * Counts the requests that Fastify serves, each when its response has been written. Does not count requests whose clients disconnect
+   * earlier, such as a stream that its client closes.
+   */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, reply, done) => {
       const { url: route, config } = request.routeOptions;

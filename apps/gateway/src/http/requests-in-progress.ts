@@ -42,7 +42,7 @@ export function tooManyRequests(): ServiceError {
   );
 }
 
-/** Closes new connections that exceed a limit. */
+/** Limits the open connections. At a limit, closes the new connection or, if its address holds fewer, an older one (see `FairShare`). */
 export function limitConnections(
   server: Server,
   isTrusted: IsTrusted,
@@ -97,7 +97,10 @@ export type Admit = (
   kind: 'requests' | 'messages',
 ) => Admission | undefined;
 
-/** Rejects requests above a limit before their bodies are read, to bound memory. Returns the check for the direct routes. */
+/**
+ * Rejects requests above a limit before their bodies are read, to bound memory. Also limits the large responses that clients have not read
+ * yet. Returns the check for the direct routes.
+ */
 export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Admit {
   const shares = { requests: new FairShare(limits.requests), messages: new FairShare(limits.messages) };
   const responses = new FairShare(limits.responses);

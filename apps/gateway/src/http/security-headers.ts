@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Security headers of every response. API responses are not pages, and browsers must not render them as pages. */
+/** Security headers of API responses. API responses are not pages, and browsers must not render them as pages. */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -26,8 +26,8 @@ const pagePolicy = [
 ].join('; ');
 
 /**
- * Adds the security headers to every response. Pages get their own policy. The gateway's own pages can frame a page that sets
- * `x-frame-options: SAMEORIGIN`.
+ * Adds the security headers to every response that Fastify sends. Pages get their own policy. The gateway's own pages can frame a page that
+ * sets `x-frame-options: SAMEORIGIN`.
  */
 export function addSecurityHeaders(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (_request, reply, done) => {

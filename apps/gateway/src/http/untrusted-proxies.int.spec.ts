@@ -18,11 +18,11 @@ async function warningsFor(trustProxy: boolean, requests: Record<string, string>
 describe(warnOfUntrustedProxies.name, () => {
   const forwarded = { 'x-forwarded-for': '192.0.2.1' };
 
-  it('warns once of forwarded headers that are not trusted', async () => {
+  it('warns once about forwarded headers that are not trusted', async () => {
     expect(await warningsFor(false, [forwarded, forwarded])).toEqual([{ address: '127.0.0.1' }]);
   });
 
-  it('does not warn of trusted headers, or without them', async () => {
+  it('does not warn about trusted headers, or without forwarded headers', async () => {
     expect(await warningsFor(true, [forwarded])).toEqual([]);
     expect(await warningsFor(false, [{}])).toEqual([]);
   });

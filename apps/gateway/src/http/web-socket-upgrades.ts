@@ -7,8 +7,8 @@ import { canonicalUrl, pathOf } from './paths.js';
 type TakeSocket = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * Passes WebSocket requests for a canonical path to `take`. Serves all other upgrade requests without the upgrade, as RFC 9110 §7.8 allows.
- * Several HTTP clients offer HTTP/2 in their first request, and Node gives such a request only to the upgrade listener.
+ * Passes WebSocket requests for `path` and its aliases to `take`. Serves all other upgrade requests without the upgrade, as RFC 9110 §7.8
+ * allows. Several HTTP clients offer HTTP/2 in their first request, and Node gives such a request only to the upgrade listener.
  */
 export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSocket): void {
   server.on('upgrade', (request, socket, head) => {

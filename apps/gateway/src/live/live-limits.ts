@@ -40,7 +40,8 @@ export interface TokenFailureLimits {
   minDelayMs: number;
   maxDelayMs: number;
   /**
-   * Maximum number of concurrent delays per address. At this limit, handshakes from the address get 429 unless they contain a valid token.
+   * With this many concurrent delays, further handshakes from the address get 429 unless they contain a valid token. Sockets that are
+   * already open can add delays beyond this number.
    */
   delaysPerAddress: number;
   /** How long the gateway remembers an address after its last failure. */
@@ -52,8 +53,8 @@ export interface TokenFailureLimits {
 /** Limits on the WebSockets of one gateway process. */
 export interface WebSocketLimits {
   /**
-   * Limits on sockets that have not sent a valid token. At a limit, the socket that has waited longest is closed first: ordinary clients
-   * send their token immediately, so it is probably an attacker's.
+   * Limits on sockets that have not sent a valid token. At a limit, the gateway closes the longest-waiting socket of the address that has
+   * the most (see `FairShare`). Ordinary clients send their token immediately, so that socket is probably an attacker's.
    */
   waiting: ShareLimits;
   tokenFailures: TokenFailureLimits;
@@ -66,7 +67,7 @@ export interface WebSocketLimits {
 export const webSocketLimits: WebSocketLimits = {
   // After a restart, 1,000 clients behind one address can reconnect at the same time.
   waiting: { total: 2_000, perAddress: 1_000, patienceMs: 1_000 },
-  // With 50 delays of 8 s each, an address can try at most 6 tokens per second.
+  // An address that opens a socket for each attempt can try about 6 tokens per second: 50 delays of 8 s each.
   tokenFailures: {
     minDelayMs: 1_000,
     maxDelayMs: 8_000,
@@ -89,7 +90,11 @@ export const maxConnectionNameLength = 255;
 export const keepAliveMs = 15_000;
 /** Maximum bytes buffered in memory for one client. */
 export const maxBufferedBytes = 1024 ** 2;
-/** A client that reads nothing for this long is disconnected. */
+/**
+ * The gateway disconnects a client that reads nothing for this long while the gateway waits for the client. The gateway waits for a live
+ * WebSocket when `maxBufferedBytes` are buffered, for a client that catches up after each piece, and for a client of server-sent events
+ * whenever data is buffered.
+ */
 export const stallLimitMs = 10_000;
 /** How long a closed connection waits for the client to read its last frames before its socket is destroyed. */
 export const closeLimitMs = 5_000;

@@ -6,7 +6,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  *
  * Only this migration reads another service's schema. Asking the connector over NATS would require both services to run at the same time,
  * but services start in any order and in different versions. The connector's tables stay, because an old connector can still use them
- * during the upgrade. A later version of the connector drops them.
+ * during the upgrade. A later version of the connector can drop them.
  */
 export class CreateScopesAndApiEndpoints1764600000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -71,8 +71,8 @@ interface OldTable {
 }
 
 /**
- * Whether the connector's tables have rows. Reads only the system catalogs, which every role can read, and the gateway's users. A table of
- * 0 bytes has no rows. In a new installation, the connector still creates empty tables, which the gateway does not need to read.
+ * Whether the connector's tables can have rows. Reads only the system catalogs, which every role can read, and the gateway's users. A table
+ * of 0 bytes has no rows. In a new installation, the connector still creates empty tables, which the gateway does not need to read.
  *
  * @throws Error if the gateway's role cannot read the rows, or the connector's tables are in another database. Without the rows, entries of
  * users would be lost, and entries that users deleted would come back.

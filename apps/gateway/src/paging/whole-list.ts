@@ -35,7 +35,7 @@ export class WholeList<Position = string> {
   constructor(private readonly readPage: ReadPage<Position>) {}
 
   /**
-   * Returns the list as UTF-8 JSON. Clients that share a read use the correlation id of the first one.
+   * Returns the list as UTF-8 JSON. A shared read uses the correlation id of its first client.
    *
    * @throws ServiceError from reading a page; `internal` when the list is too large; `unavailable` when the read takes more than 15 s
    */

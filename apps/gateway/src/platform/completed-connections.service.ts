@@ -6,8 +6,8 @@ import { AuditLog } from '../audit-log/audit-log.service.js';
 const somebody = { id: null, username: null, address: null };
 
 /**
- * Adds completed connections to the audit log. The entries name no user, because users complete a connection on the platform's page and not
- * in a request to a gateway. The entry `connection.started` names the owner who started it.
+ * Adds completed connections to the audit log. The entries name no user, because the person who gives consent is a user of the platform and
+ * not of this service. The entry `connection.started` names the owner who started the connection.
  */
 @Injectable()
 export class CompletedConnections {

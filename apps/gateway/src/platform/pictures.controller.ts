@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { RefusesWith } from '../http/api-decorators.js';
 
-// Browsers cache pictures for a day, because the connector refreshes them once a day.
+// Browsers cache pictures for a day, like the connector.
 const cacheControl = 'private, max-age=86400';
 
 const mediaTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];

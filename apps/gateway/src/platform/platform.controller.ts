@@ -68,8 +68,9 @@ export class PlatformController {
     operationId: 'listSubscriptions',
     summary: 'List subscriptions, newest first',
     description:
-      'Lists the subscriptions that the service wants on the platform: one per enabled streamer and active event type, ' +
-      'with its state. Follow `next` until it is null.',
+      'Lists the subscriptions that the service wants on the platform, each with its state. An active event type needs one ' +
+      'subscription for each enabled streamer, two (raids from and to the channel), or a single one for the application. If ' +
+      'event types were chosen for a streamer, the streamer gets subscriptions to these types only. Follow `next` until it is null.',
   })
   @ApiQuery({
     name: 'status',

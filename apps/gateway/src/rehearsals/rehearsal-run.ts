@@ -21,8 +21,8 @@ export interface RehearsalParts {
   erasures: Pick<ErasureWatch, 'isErased'>;
 }
 
-// How often a run saves its progress and picks up changes by clients. Changes thus apply within a second. If the gateway dies, the next one
-// repeats the events of the last half second.
+// How often a run saves its progress and picks up changes by clients. Changes thus apply within a second. If the gateway dies, the gateway
+// that takes over repeats the events of the last half second.
 const saveEveryMs = 500;
 // A run reads the next page when fewer events than this are waiting. This is half a page, so at most two pages are in memory.
 const minWaiting = 50;
@@ -205,13 +205,13 @@ export class RehearsalRun {
     return Date.now() - this.row.movedAt.getTime() > rehearsalLimits.maxIdleHours * 3_600_000;
   }
 
-  /** Ends the rehearsal. If a client has just changed it, ends it only after a failure. */
+  /** Ends the rehearsal, unless a client has just changed it. Ends a failed rehearsal in any case. */
   private async end(now: number): Promise<number | undefined> {
     // Save first: the stored count must include the last events, and saving reveals whether a client has just changed the rehearsal.
     const { revision } = this.row;
     if (!(await this.save())) return undefined;
     if (this.row.revision !== revision && this.failure === undefined) return 0;
-    // After a sleep of the machine, only the save records that a playing rehearsal was not idle.
+    // If the machine slept, `movedAt` was old although the rehearsal was playing. The save has just updated `movedAt`, so look again.
     if (this.failure === undefined && !this.isOver(now)) return 0;
     const isDone = this.failure === undefined && this.schedule.isDone(now);
     const idle = `The rehearsal was paused, or had no connection, for ${rehearsalLimits.maxIdleHours} hours.`;

@@ -8,7 +8,7 @@ import { RehearsalRun } from './rehearsal-run.js';
 import type { Rehearsal } from './rehearsal.entity.js';
 import { RehearsalsRepository, type RehearsalOrder } from './rehearsals.repository.js';
 
-/** Runs the rehearsals of this process, and takes over rehearsals whose process died. */
+/** Runs the rehearsals of this process, and takes over rehearsals whose process stopped or died. */
 @Injectable()
 export class RehearsalRunner {
   private readonly runs: LeasedRuns<Rehearsal>;
@@ -37,7 +37,7 @@ export class RehearsalRunner {
     );
   }
 
-  /** Begins taking over rehearsals whose process died. */
+  /** Begins taking over rehearsals whose process stopped or died. */
   start(): void {
     this.runs.start();
   }

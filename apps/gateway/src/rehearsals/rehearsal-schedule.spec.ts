@@ -145,7 +145,7 @@ describe(RehearsalSchedule.name, () => {
     expect(schedule.msUntilDue(60_000)).toBe(1_750);
   });
 
-  it('never reports a time behind which an event is not sent', () => {
+  it('never reports a time that is later than an unsent event', () => {
     const schedule = newSchedule();
     expect(schedule.reached(500)).toBe(start);
     schedule.add([eventAt(700), eventAt(800)], firstIdAt(start + 900), 500);

@@ -54,7 +54,7 @@ export class Rehearsal {
   @Column('integer')
   pass!: number;
 
-  /** Number of changes by clients. A gateway must know the latest change to save progress. */
+  /** Number of changes by clients. A gateway that does not know the latest change cannot end the rehearsal. */
   @Column('integer')
   revision!: number;
 

@@ -86,7 +86,7 @@ export class RehearsalBody extends ReplayFilters {
   streamer?: string;
 
   @IdField(
-    'Id of a stream of `streamer`. Rehearses the events of the channel from the start to the end of the stream. Default of `origin`: `platform`',
+    'Id of a stream of `streamer`. Rehearses the events of the channel from the start to the end of the stream, or until now if the stream is live. Default of `origin`: `platform`',
   )
   stream?: string;
 

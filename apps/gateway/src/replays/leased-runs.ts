@@ -20,7 +20,7 @@ const maxBackoffMs = 5_000;
 // after 5 s, are abandoned.
 const stopLimitMs = 3_000;
 
-/** Runs the rows that this gateway process has leased, and takes over the rows of processes that died. */
+/** Runs the rows that this gateway process has leased, and takes over the rows of processes that died or stopped. */
 export class LeasedRuns<Row extends { id: string }> {
   /** The id under which this process holds leases. */
   readonly gateway = randomUUID();

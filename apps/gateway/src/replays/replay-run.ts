@@ -60,7 +60,7 @@ export class ReplayRun {
     this.pacing = beginPacing(replay.rate, performance.now());
   }
 
-  /** Number of events sent, including events that earlier gateways sent. */
+  /** Number of events handled, including those that earlier gateways handled. Includes erased events, which are not sent. */
   get replayed(): number {
     return this.progress.replayed;
   }

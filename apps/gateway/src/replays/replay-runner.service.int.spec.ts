@@ -261,7 +261,7 @@ describe(ReplayRunner.name, () => {
     await eventually(() => expect(idsOf(second().replayed)).toEqual(idsOf(events)));
   });
 
-  it('is taken over by its own gateway if that does not run it', async () => {
+  it('is taken over by its own gateway if the gateway does not run it', async () => {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
     const replays = new ReplaysRepository(setup.dataSource);
     const { id } = await replays.create(orderOf(newDay(), newDay()), unknownGateway);

@@ -8,7 +8,7 @@ import { ReplayRun } from './replay-run.js';
 import type { Replay } from './replay.entity.js';
 import { ReplaysRepository, type ReplayOrder } from './replays.repository.js';
 
-/** Runs the replays of this gateway process, and takes over the replays of processes that died. */
+/** Runs the replays of this gateway process, and takes over the replays of processes that died or stopped. */
 @Injectable()
 export class ReplayRunner {
   private readonly runs: LeasedRuns<Replay>;

@@ -34,11 +34,11 @@ export class Replay {
   @Column('text', { name: 'connection_name', nullable: true })
   connectionName!: string | null;
 
-  /** Number of events sent. A double is exact up to 2^53, and pg returns it as a number, unlike a bigint. */
+  /** Number of events sent, or skipped as erased. A double is exact up to 2^53, and pg returns it as a number, unlike a bigint. */
   @Column('double precision')
   replayed!: number;
 
-  /** Id of the last handled event. Null before the first event. */
+  /** The replay continues after this event id: it has handled all matching events up to there. Null at the start. */
   @Column('uuid', { nullable: true })
   position!: string | null;
 

@@ -14,10 +14,10 @@ export type Progress = Pick<Replay, 'replayed' | 'position'>;
 
 // Maximum number of running replays. Each sends at most 1,000 events per second, so together they send at most 10,000.
 const maxRunning = 10;
-// Finished replays are deleted unless they are among this many newest replays. Running replays count too.
+// Each new replay deletes the finished replays that are not among this many newest replays. Running replays count too.
 const maxKept = 100;
-// A lease lasts 10 s. A run renews its lease twice a second, or after at most 7 s when a read fails (5 s) and the run then pauses (2 s). A
-// gateway whose lease has expired is therefore dead.
+// A lease lasts 10 s. A run renews its lease twice a second, or after at most 7 s when a read fails (5 s) and the run then pauses (2 s). An
+// expired lease therefore means that its gateway is dead or cannot reach the database.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 10);
 
 /** Stores the replays of ranges, so that every gateway can show, cancel, and take over the replays of other gateways. */

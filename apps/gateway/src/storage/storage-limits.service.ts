@@ -24,7 +24,7 @@ const earlierMs = 60_000;
 
 /**
  * Limits how much clients store: each user per day, and all users together on the EVENTS stream. Each gateway counts in memory and updates
- * the database once a second, so that storing an event needs no SQL statement.
+ * the database once a second, so that counting an event needs no SQL statement.
  */
 @Injectable()
 export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
@@ -120,7 +120,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async readEarlier(budgets: StorageBudgets): Promise<void> {
     const limits = await this.stream.findLimits();
-    // Without a stream, there is nothing to protect. The next sync looks for it again.
+    // Without a stream, there is nothing to protect. The next sync looks for the stream again.
     if (!limits) return;
     budgets.learnStream(limits.maxBytes > 0 ? limits : undefined);
     const { today, first } = budgets.days;

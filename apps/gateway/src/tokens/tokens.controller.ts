@@ -53,7 +53,7 @@ export class TokensController {
   })
   @Answers(200, 'The tokens', { type: TokenRecord, isArray: true })
   @RefusesWith({
-    invalid: '`user` is not the id of a user',
+    invalid: '`user` is not a UUID',
     forbidden: '`user` is another user, and you are not an owner',
   })
   async list(

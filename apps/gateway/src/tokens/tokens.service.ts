@@ -286,7 +286,7 @@ function missingToken(id: string): ServiceError {
 }
 
 /**
- * A token with limits can only have scopes that respect limits (`limitableScopes`).
+ * A token with limits can only have the scopes in `limitableScopes`.
  *
  * @throws ServiceError `invalid` on `scopes`
  */

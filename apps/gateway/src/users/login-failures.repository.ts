@@ -4,8 +4,8 @@ import type { EntityManager } from 'typeorm';
 import { clockTolerance } from './login-budgets.repository.js';
 import { toUsernameKey } from './user.entity.js';
 
-// The first four failures cause no wait. The fifth causes a wait of 1 s, and each later one doubles the wait, up to 15 min. Failures expire
-// after an hour. The exponent is capped, because a large power is out of range.
+// The first four failures cause no wait. The fifth causes a wait of 1 s, and each later one doubles the wait, up to 15 min. The count
+// expires an hour after the last failure. The exponent is capped, because a large power is out of range.
 const waitSeconds = 'least(power(2, least(greatest(failures - 5, 0), 10)), 900)';
 const isBlocked = `failures >= 5 AND last_failed_at < now() + ${clockTolerance} AND now() < last_failed_at + ${waitSeconds} * interval '1 second'`;
 const isExpired = `last_failed_at < now() - interval '1 hour'`;
@@ -72,8 +72,8 @@ function keyOf(address: string, username: string): [address: string, usernameHas
 }
 
 /**
- * SHA-256 of an attempted user name. A hash has a fixed length, and a stolen table reveals no user names. All spellings that log in the
- * same user have the same hash.
+ * SHA-256 of an attempted user name. A hash has a fixed length, and the table does not show what people typed. All spellings that log in
+ * the same user have the same hash.
  */
 export function hashUsername(username: string): Buffer {
   return createHash('sha256').update(toUsernameKey(username)).digest();

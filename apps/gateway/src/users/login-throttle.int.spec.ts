@@ -87,7 +87,7 @@ describe(LoginThrottle.name, () => {
   );
 
   it(
-    'never delays a user at an address where the user has logged in before',
+    'does not delay a user at a known address after failures with other names or from other addresses',
     withStoppedClock(async () => {
       const [home, username] = [newAddress(), newName()];
       await logIn(home, username);

@@ -60,7 +60,7 @@ export class LoginThrottle {
     });
   }
 
-  /** Deletes the failures of this address and user name after a successful login, and remembers the address. */
+  /** After a successful login, uncounts the attempt, deletes the failures of this address and user name, and remembers the address. */
   async succeed({ address, username, isKnown }: LoginAttempt): Promise<void> {
     const usernameHash = hashUsername(username);
     await this.dataSource.transaction(async (manager) => {

@@ -16,7 +16,8 @@ const example = {
 };
 
 /**
- * Body of `POST /api-token-auth`. Does not apply the registration rules: a user name or password that breaks them simply fails to log in.
+ * Body of `POST /api-token-auth` and `POST /api/v1/sessions`. Does not apply the registration rules: a user name or password that breaks
+ * them simply fails to log in.
  */
 export class LoginBody {
   @ApiProperty({

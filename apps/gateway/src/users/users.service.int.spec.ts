@@ -260,7 +260,7 @@ describe(UsersService.name, () => {
     expect(await users.revealToken({ username, password, address })).toBe(kept);
   });
 
-  it('revokes all tokens of a disabled user for good', async () => {
+  it('revokes all tokens of a disabled user permanently', async () => {
     const { users, tokens, identify } = setup();
     const username = newName();
     const { user, token } = await users.register({ username, password, role: 'user' });

@@ -27,7 +27,7 @@ export interface NewUser {
   firstName?: string | undefined;
   lastName?: string | undefined;
   email?: string | undefined;
-  /** The client's address. Undefined when the user is created by a command on the server. */
+  /** The client's address. Undefined for an owner whom the gateway creates at its start, or a command on the server. */
   address?: string | undefined;
 }
 
@@ -240,9 +240,9 @@ export class UsersService {
   }
 
   /**
-   * Runs `act` for a user whose password was just checked. Returns undefined if the user is disabled or the password has changed since that
-   * check began. A check takes 0.2 s or more: without this second look, a login with the old password could get the new main token. Locks
-   * the user, so that a later password change also ends a session that `act` starts.
+   * Runs `act` for a user whose password was just checked. Returns undefined if the user is disabled, or was deleted or got a new password
+   * since that check began. A check takes 0.2 s or more: without this second look, a login with the old password could get the new main
+   * token. Locks the user, so that a later password change also ends a session that `act` starts.
    */
   private async actAs<T>(
     { id, username, passwordHash }: User,

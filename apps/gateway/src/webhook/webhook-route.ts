@@ -9,8 +9,9 @@ import { webhookKeysPath, webhookPath } from '@stream-events/platforms';
 import { WebhookService } from './webhook.service.js';
 
 /**
- * Serves the platform's callbacks without Fastify (`serveDirectRoutes`). `WebhookController` serves the same paths, and the paths that have
- * no direct route: callbacks for one event type, and callbacks with the fingerprint of an unconfigured secret.
+ * Serves the platform's callbacks without Fastify (`serveDirectRoutes`). `WebhookController` serves the requests that a direct route
+ * declines, and the paths that have no direct route: callbacks for one event type, and callbacks with the fingerprint of an unconfigured
+ * secret.
  */
 @Injectable()
 export class WebhookRoute {

@@ -55,7 +55,10 @@ function DescribesWebhook(operationId: string, summary: string): MethodDecorator
     Answers(200, 'The challenge of a verification, as plain text', {
       example: 'pogchamp-kappa-360noscope-vohiyo',
     }),
-    Answers(204, 'The event is stored, was stored before, or is queued on the INGEST stream'),
+    Answers(
+      204,
+      'The event is stored, was stored before, is queued on the INGEST stream, or became a dead letter. Also for messages of an unknown type, which the service ignores',
+    ),
     RefusesWith({
       invalid: 'The message is malformed, or its event type differs from the one in the path',
       forbidden: 'The signature is wrong, or the timestamp is not within 10 minutes of now',

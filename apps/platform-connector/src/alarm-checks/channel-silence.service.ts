@@ -18,7 +18,8 @@ import { enabled } from '../subscriptions/own-subscription.js';
 import { ActivityReader } from './activity-reader.js';
 import { ChannelActivity } from './channel-activity.js';
 
-// Maximum number of alarms about silent channels. If more channels are silent, they have a common cause, which more alarms would hide.
+// Maximum number of alarms about silent channels. If more channels are silent, they probably have one cause, and more alarms would not help
+// to find it.
 const maxSilent = 5;
 const subscriptionsMs = 30_000;
 // While one of these alarms is open, it explains why events are missing.

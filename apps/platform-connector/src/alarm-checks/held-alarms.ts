@@ -13,7 +13,7 @@ export class HeldAlarms {
     private readonly times: Pick<AlarmTimes, 'holdMs' | 'now'>,
   ) {}
 
-  /** The keys of the alarms that this process has raised or will raise after the hold time. */
+  /** The keys of the alarms that this process has raised, and of causes that have not lasted for `holdMs` yet. */
   get keys(): AlarmKey[] {
     return [...new Set([...this.since.keys(), ...this.raised])];
   }

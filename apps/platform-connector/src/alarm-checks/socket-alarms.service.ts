@@ -10,8 +10,8 @@ const lostShard = 'shard_lost:';
 const lostSocket = `${socketsDown}:`;
 
 /**
- * Raises alarms about sockets without a connection. A socket that reconnects within 30 s, or that another connector takes over, raises
- * none. Clears an alarm when its socket is connected again.
+ * Raises alarms about sockets without a connection. A socket that is connected again within 30 s, by any connector, raises none. Clears an
+ * alarm when its socket is connected again or no longer needed.
  */
 @Injectable()
 export class SocketAlarms {

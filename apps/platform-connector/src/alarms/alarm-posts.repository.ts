@@ -68,7 +68,7 @@ export class AlarmPosts {
     await manager.query(`DELETE FROM alarm_posts WHERE due_at < now() - interval '1 day'`);
   }
 
-  /** Removes a message that was posted or whose last attempt failed. */
+  /** Removes a message after it was posted, or after its final attempt has failed. */
   async remove(sequence: string): Promise<void> {
     await this.dataSource.query('DELETE FROM alarm_posts WHERE sequence = $1', [sequence]);
   }

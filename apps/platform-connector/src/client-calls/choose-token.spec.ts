@@ -78,8 +78,8 @@ describe(chooseToken.name, () => {
   it.each([
     ['nobody is connected', 'user', nobody, [], 'invalid', 'no channel is connected'],
     ['several users are connected', 'user', nobody, [mira, nora], 'invalid', 'several channels'],
-    ['the user who acts is not', 'user', { ...nobody, actors: ['9'] }, [mira], 'invalid', 'user 9'],
-    ['the call names several', 'user', { ...nobody, actors: ['1', '2'] }, [mira], 'invalid', '1, 2'],
+    ['the user who acts is not connected', 'user', { ...nobody, actors: ['9'] }, [mira], 'invalid', 'user 9'],
+    ['the call names several users', 'user', { ...nobody, actors: ['1', '2'] }, [mira], 'invalid', '1, 2'],
     ['the connection is unknown', 'user', { ...nobody, connectionId: 'x' }, [mira], 'invalid', 'not the id'],
     ['the endpoint takes no user', 'app', { ...nobody, connectionId: 'id-1' }, [mira], 'invalid', 'omit'],
     [

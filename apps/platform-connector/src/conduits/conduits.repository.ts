@@ -41,7 +41,7 @@ export class ConduitsRepository {
     return conduit ?? null;
   }
 
-  /** Returns the conduit's id. Returns null when there is no conduit, or when it will be deleted. */
+  /** Returns the conduit's id. Returns null when the platform has not created a conduit yet, or when the conduit will be deleted. */
   async findId(clientId: string): Promise<string | null> {
     const [row] = await this.dataSource.query<{ id: string | null }[]>(
       'SELECT conduit_id AS id FROM conduits WHERE client_id = $1 AND NOT is_retired',
@@ -161,9 +161,9 @@ export class ConduitsRepository {
   }
 
   /**
-   * Saves the listed states of the shards. Skips shards whose state has changed since the listing was requested. Returns true when every
-   * shard is enabled and the shards are spread over as many connectors as possible. The spread matters because a connector without a shard
-   * receives no reports about lost shards.
+   * Saves the listed states of the shards. Skips shards whose state has changed since the listing was requested. Also skips shards that are
+   * connecting, unless another installation serves them. Returns true when every shard is enabled and the shards are spread over as many
+   * connectors as possible. The spread matters because a connector without a shard receives no reports about lost shards.
    *
    * A state that began more than a minute in the future is old: the database's clock was set back after the state changed.
    *

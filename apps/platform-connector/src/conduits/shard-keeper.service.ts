@@ -56,7 +56,7 @@ export class ShardKeeper {
     if (await this.upkeep.start()) this.running = this.run();
   }
 
-  /** Lets other connectors take the shards. Closes the sockets after the last shard is taken, or after 3 s. */
+  /** Lets other connectors take the shards. Closes the sockets once all shards are taken, or after 3 s; at once if no other one runs. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.wake();

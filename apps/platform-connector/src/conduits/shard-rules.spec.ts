@@ -30,8 +30,8 @@ describe(planShards.name, () => {
   });
 
   it.each([
-    ['of a holder that is alive', { statusForMs: 199, status: 'websocket_disconnected' }, []],
-    ['lost for a moment', { statusForMs: 200, status: 'websocket_disconnected' }, [0]],
+    ['lost less than 0.2 s ago', { statusForMs: 199, status: 'websocket_disconnected' }, []],
+    ['lost 0.2 s ago', { statusForMs: 200, status: 'websocket_disconnected' }, [0]],
     [
       'lost, of a holder that is gone',
       { statusForMs: 0, status: 'websocket_disconnected', isGone: true },
@@ -50,7 +50,7 @@ describe(planShards.name, () => {
     ['that is enabled, of a holder that has not renewed its lease', { isExpired: true }, []],
     ['that its holder offers', { holder: null }, [0]],
     ['with a session of another installation', { ...free, status: 'unknown_session' }, []],
-  ])('a shard %s', (_, overrides, expected) => {
+  ])('claims or leaves a shard %s', (_, overrides, expected) => {
     expect(claimed([shard(0, overrides), shard(1)])).toEqual(expected);
   });
 

@@ -22,7 +22,7 @@ export interface Shard {
   isGone: boolean;
   /** When the lease ends, in milliseconds since 1970. */
   heldUntil: number | null;
-  /** The session that serves the shard, or served it last. Null after a stopping holder has closed the session. */
+  /** The session that serves the shard, or served it last. Null before the first one, and after a stopping holder has closed it. */
   sessionId: string | null;
   /** One of the four statuses below, or the platform's reason why the shard is not enabled. */
   status: string;

@@ -24,14 +24,14 @@ import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-s
 const timeoutMs = 3_500;
 
 /**
- * The time limit of a token refresh. It is longer than for other calls: a lost reply spends a one-time refresh token, and can thereby end
- * the user's consent. It must be shorter than 10 s, after which the database ends an idle transaction.
+ * The time limit of a token refresh. It is longer than for other calls: if the reply is lost, a one-time refresh token is used up, and the
+ * user must give consent again. It must be shorter than 10 s, after which the database ends an idle transaction.
  */
 export const refreshTimeoutMs = 8_000;
 
 /**
- * Calls the platform's authorization server to get users' consent and tokens. Every method throws PlatformUnavailableError when the
- * platform does not reply in time or sends a malformed reply.
+ * Calls the platform's authorization server to get users' consent and tokens. Every call throws PlatformUnavailableError when the platform
+ * does not reply in time or sends a malformed reply, or when no application is configured.
  */
 @Injectable()
 export class AuthorizationServer {

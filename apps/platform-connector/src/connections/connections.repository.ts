@@ -147,7 +147,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Postpones the next poll or attempt by this many milliseconds. */
+  /** Makes the next poll or attempt due in this many milliseconds, if there is a next one. */
   async postpone(id: string, milliseconds: number): Promise<void> {
     await this.dataSource.query(
       'UPDATE connections SET due_at = now() + make_interval(secs => $2::float / 1000) WHERE id = $1 AND due_at IS NOT NULL',

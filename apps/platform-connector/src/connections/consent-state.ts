@@ -11,7 +11,7 @@ import {
 /** What decides the consent state of a subscription. */
 export interface ConsentFacts {
   status: string;
-  /** Whether a user in the condition was connected and then withdrew consent. */
+  /** Whether a user in the condition was connected, and the platform then ended the consent. */
   isEnded: boolean;
 }
 

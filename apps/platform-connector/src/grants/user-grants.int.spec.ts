@@ -52,7 +52,7 @@ describe(UserGrants.name, () => {
     await monitor(Array.from({ length: 1_000 }, (_, index) => `${index}`));
     await eventually(async () => expect(await counts()).toEqual({ not_granted: 3_000 }));
 
-    // Postpone the next pass. Without a message about consent, the service then does nothing for a minute.
+    // Postpone the next round. Without a message about consent, the service then does nothing for a minute.
     await setup.postponeRounds();
     await grant(consented, scopes);
     await eventually(() => expect(setup.platform.names(callback)).toEqual(subscribed));

@@ -13,7 +13,7 @@ export interface PictureRules {
   limits: CacheLimits;
   /** How long to use a picture before looking it up again. A changed picture appears within this time. */
   freshMs: number;
-  /** How long to remember that a user has no picture. The user may add one later. */
+  /** How long to remember that a user or category has no picture. A picture may be added later. */
   missingFreshMs: number;
 }
 

@@ -11,7 +11,7 @@ const maxRoundTripMs = 10_000;
 export class PlatformClock {
   private offset = 0;
 
-  /** How far this machine's clock is behind the platform's, in milliseconds. Negative when it is ahead. Accurate to a second. */
+  /** How far this machine's clock is behind the platform's, in milliseconds; negative when it is ahead. Can be wrong by a few seconds. */
   get offsetMs(): number {
     return this.offset;
   }

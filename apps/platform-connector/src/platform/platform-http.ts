@@ -23,7 +23,7 @@ export interface PlatformRequest {
 /** How many connections to open per host: one for each concurrent call, and one for token requests. */
 const maxConnections = 9;
 
-// Maximum size of a reply. The largest normal reply has 100 users or streams and takes about 100 kB.
+// Maximum size of a reply. The largest normal reply to a call of the service itself has 100 users or streams and takes about 100 kB.
 const maxAnswerBytes = 2 * 1024 * 1024;
 
 // How long connecting may take. Each attempt also has its own timeout of at most 10 s.
@@ -33,7 +33,7 @@ const idleTimeoutMs = 12_000;
 /** The simulator sends this header with every reply. A real platform never does. */
 const simulationHeader = 'x-platform-simulation';
 
-/** Sends requests to the platform. Limits time, connections, and size. Every failed request throws a PlatformCallError. */
+/** Sends requests to the platform. Limits time, connections, and size. A request without a usable reply throws a PlatformCallError. */
 @Injectable()
 export class PlatformHttp {
   // undici follows no redirects by default, so credentials reach no other host.

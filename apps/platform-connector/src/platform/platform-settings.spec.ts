@@ -97,7 +97,7 @@ describe('toPlatformSettings', () => {
         'PLATFORM_CLIENT_SECRET',
         { PLATFORM: 'twitch', PLATFORM_CLIENT_ID: 'public', PLATFORM_TRANSPORT: 'webhook', ...webhook },
       ],
-    ])('names %s when it lacks it', (name, environment) => {
+    ])('names %s when it is missing', (name, environment) => {
       expect(() => settingsOf(environment)).toThrow(name);
     });
   });

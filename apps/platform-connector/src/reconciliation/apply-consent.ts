@@ -25,8 +25,8 @@ export interface Consented {
 }
 
 /**
- * Removes the subscriptions that must not be created now, because consent is missing. Keeps those that already exist on the platform: the
- * platform itself ends them when a user withdraws consent.
+ * Leaves out the subscriptions that must not be created now, because consent is missing or not known yet. Keeps those that already exist on
+ * the platform: the platform itself ends them when a user withdraws consent.
  *
  * | consent  | result                                                                             |
  * |----------|------------------------------------------------------------------------------------|

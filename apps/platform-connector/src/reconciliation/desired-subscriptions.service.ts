@@ -17,8 +17,8 @@ export interface DesiredSubscriptions {
 }
 
 /**
- * Determines which subscriptions should exist: those for each monitored streamer and active event type and, while a conduit exists, one for
- * reports about lost shards.
+ * Determines which subscriptions should exist. For each active event type, these are the ones of the monitored streamers, or a single one
+ * for the application. While a conduit exists, one more subscription reports lost shards.
  */
 @Injectable()
 export class DesiredSubscriptionsService {

@@ -46,7 +46,7 @@ describe('planSubscriptions for a subscription whose cost changes', () => {
     expect(kinds(plan(deleted, 0, now + hour))).toEqual(['create']);
   });
 
-  it('deletes a subscription that has a cost without a pause before the next attempt', () => {
+  it('sets no pause before the next attempt when it deletes a subscription that is expected to have a cost', () => {
     const own = newOwn('1', { subscriptionId: 'a', status: 'enabled', cost: 1 });
     expect(plan(own, 1).actions).toMatchObject([{ kind: 'delete', after: { retryAt: null } }]);
   });

@@ -26,7 +26,7 @@ export interface ExecutionContext {
 export interface Execution {
   /** The number of actions by kind and result, such as `{"create done": 4}`. */
   tally: Record<string, number>;
-  /** Whether every action was tried and no deletion failed. Failed creations do not count, because they have their own retry times. */
+  /** Whether no action is left and no deletion failed. Failed creations do not count, because they have their own retry times. */
   isComplete: boolean;
   /** The latest failure of a single call. */
   failure: PlatformCallError | null;

@@ -230,7 +230,7 @@ const worlds = fc.record({
 });
 
 describe('moves, round after round', () => {
-  it('leave every streamer with one wanted subscription, and are never without one, with crashes and changes at any point', () => {
+  it('leave every streamer with one wanted subscription, and none without one meanwhile, with crashes and changes at any point', () => {
     fc.assert(
       fc.property(worlds, ({ secrets, room, crashes, failures, changes, order }) => {
         const platform = new Map<string, PlatformSubscription>();

@@ -37,7 +37,7 @@ const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBef
  * nothing is left to do                      │ in 60 s, or at once after a hint or a revocation
  * it has done all that it could at once      │ at once
  * the platform or the monitor is unavailable │ in 1 s … 60 s
- * its instance died or lost the database     │ on any other instance, within 10 s
+ * its instance died or lost the database     │ on any other instance, within 11 s
  * ```
  *
  * An instance with an older transport or older secrets takes a round only if no instance with the newest configuration takes it in time.

@@ -40,7 +40,7 @@ describe(DeliveryGaps.name, () => {
     ]);
   });
 
-  it('tells since when a gap is not saved, by source', async () => {
+  it('returns when the earliest unsaved gap of a source began', async () => {
     const gaps = createGaps();
     gaps.begin(shard, 2_000, 'network error');
     gaps.begin(shard, 1_000, 'network error');

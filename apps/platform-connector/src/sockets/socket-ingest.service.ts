@@ -46,8 +46,9 @@ const probeMs = 500;
 const maxErrors = 3;
 
 /**
- * Stores messages from sockets in the event store or, while it is unavailable, in the INGEST stream. While both are unavailable, keeps the
- * messages in a queue, because a socket cannot refuse them. Messages that do not fit into the queue are lost, and reported as a gap.
+ * Stores messages from sockets in the event store or, while it is unavailable, in the INGEST stream (with `INGEST_FALLBACK=on`). While
+ * neither takes messages, keeps them in a queue, because a socket cannot refuse them. Messages that do not fit into the queue are lost, and
+ * reported as a gap.
  *
  * ```
  *  received ─▶ queue ─▶ stored, or on INGEST

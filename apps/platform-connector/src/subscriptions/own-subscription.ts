@@ -141,8 +141,8 @@ export function withConsent(own: OwnSubscription, now: number): OwnSubscription 
   return { ...own, status: waiting, reason: null, attempts: 0, retryAt: null, statusSince: now };
 }
 
-// Pause after a refusal because of missing consent. A message about changed consent causes an attempt at once. No message tells when a bot
-// becomes a moderator, so retry daily.
+// Pause after a refusal because of missing consent. A message about changed consent causes an attempt at once. No message reports that a
+// bot became a moderator, so retry daily.
 const deniedPauseMs = 24 * 3_600_000;
 
 /**

@@ -156,7 +156,7 @@ export class OwnTransportsReader {
     };
   }
 
-  /** Whether messages can arrive over the configured transport. If not, no subscription may move to it. */
+  /** Returns false while the configured transport is a conduit whose shards are not all enabled. Then no subscription may move to it. */
   async isWorking(): Promise<boolean> {
     const { transport, credentials } = this.settings;
     return (

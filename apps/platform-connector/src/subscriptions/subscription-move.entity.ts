@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A subscription that moves to the wanted transport. The row exists until the end of the overlap is announced. See `SubscriptionMove`. */
+/** A subscription that moves to the wanted transport. The row is deleted once the move has ended. See `SubscriptionMove`. */
 @Entity({ name: 'subscription_moves' })
 export class SubscriptionMoveRow {
   /** See `subscriptionKey`. */

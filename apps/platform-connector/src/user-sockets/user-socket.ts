@@ -69,7 +69,7 @@ export class UserSocket implements EventSocketListener {
     this.socket = new EventSocket(context.url, this, { logger: context.logger, name: this.source.source });
   }
 
-  /** Aborts when another connector has taken the socket, or when the lease could not be renewed for a minute. */
+  /** Aborts when another connector has taken the socket, the user needs none, or the lease could not be renewed for a minute. */
   get leaseLost(): AbortSignal {
     return this.lease.lost;
   }

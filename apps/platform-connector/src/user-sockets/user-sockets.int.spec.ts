@@ -74,7 +74,7 @@ describe(UserSockets.name, () => {
     await eventually(async () => expect(await users()).toEqual([user]));
   });
 
-  it('lets a channel that has just been connected wait for its socket, because the platform accepts no other', async () => {
+  it('lists a channel that has just been connected, without a session, so that its subscriptions wait for its own socket', async () => {
     await addSession('88', { id: 'session', isHeld: true });
     await setup.dataSource.query(
       `INSERT INTO connections (id, client_id, state, user_id, login, scopes, access_token_encrypted, refresh_token_encrypted)

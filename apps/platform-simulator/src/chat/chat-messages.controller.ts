@@ -31,7 +31,7 @@ const scope = 'user:write:chat';
 // Message length limit (docs/platform-facts.md §4.9).
 const maxLength = 500;
 
-/** Each message also goes to the chat subscriptions (docs/platform-facts.md §4.9). */
+/** Sends chat messages. Each message becomes a `channel.chat.message` event for the subscriptions (docs/platform-facts.md §4.9). */
 @Controller('helix/chat/messages')
 @UseGuards(PlatformApiGuard)
 export class ChatMessagesController {
@@ -56,7 +56,10 @@ export class ChatMessagesController {
     return { data: [{ message_id: id, is_sent: true, drop_reason: null }] };
   }
 
-  /** An app access token may send only as a bot that may write in the channel. */
+  /**
+   * Checks a request with an app access token. The sender must have granted `user:write:chat` and `user:bot`. The sender must also be the
+   * broadcaster or a moderator, or the broadcaster must have granted `channel:bot`.
+   */
   private checkGrants(clientId: string, { broadcaster_id, sender_id }: ChatMessageDto): void {
     const has = (userId: string, wanted: string): boolean =>
       this.grants.hasOneOf({ clientId, userId }, [wanted]);

@@ -20,7 +20,7 @@ describe('chat of the simulated platform', () => {
   const sendAs = async (scopes: string, request: Record<string, unknown> = body): Promise<Reply> =>
     setup.call('POST', path, request, (await device.logIn('nora', scopes)).headers);
 
-  it('accepts a message of the user of the token, and shows it to subscriptions', async () => {
+  it('accepts a message from the token’s user, and notifies the subscriptions', async () => {
     await device.logIn('mira', 'user:read:chat user:bot channel:bot');
     const condition = { broadcaster_user_id: '77', user_id: '77' };
     await setup.subscribe({ type: 'channel.chat.message', version: '1', condition });

@@ -104,7 +104,7 @@ export const commands: Readonly<Record<string, Command>> = {
   send: {
     usage: '<type>',
     words: [1, 1],
-    help: 'Sends one notification of any type to its subscriptions, or to a callback',
+    help: 'Sends one notification of any type to one matching subscription, or to a callback',
     options: {
       broadcaster: { type: 'string', help: 'id of the broadcaster' },
       event: { type: 'string', help: 'JSON object whose fields replace generated fields of the event' },
@@ -112,7 +112,7 @@ export const commands: Readonly<Record<string, Command>> = {
       fault: { type: 'string', help: 'fault of the message: bad_signature, old_timestamp, …' },
       callback: {
         type: 'string',
-        help: 'URL of a gateway to send to without a subscription; requires --secret',
+        help: 'URL of a gateway to send to, instead of the callback of a subscription; requires --secret without a webhook subscription',
       },
       secret: { type: 'string', help: 'webhook secret that signs the message' },
     },
@@ -161,7 +161,7 @@ export const commands: Readonly<Record<string, Command>> = {
   scenario: {
     usage: '[name | none]',
     words: [0, 1],
-    help: 'Starts a scenario; without a name, lists the scenarios',
+    help: 'Starts a scenario; none stops the running scenario; without a name, lists the scenarios',
     options: {
       users: { type: 'string', help: 'number of generated users in the scenario' },
       rate: { type: 'string', help: 'generated events per second' },
@@ -196,7 +196,7 @@ export const commands: Readonly<Record<string, Command>> = {
     options: {
       'max-total-cost': { type: 'string', help: 'maximum total cost of the subscriptions of an application' },
       'rate-limit': { type: 'string', help: 'API calls per minute' },
-      'page-size': { type: 'string', help: 'subscriptions per page' },
+      'page-size': { type: 'string', help: 'subscriptions or conduit shards per page' },
       grants: { type: 'string', help: 'who has granted scopes: everyone or explicit' },
     },
     run: async ({ client, options }) => {

@@ -13,7 +13,7 @@ interface Grant {
 }
 
 const clientOption = {
-  client: { type: 'string', help: 'client id; required when there are several applications' },
+  client: { type: 'string', help: 'client id; required unless there is exactly one application' },
 } as const;
 
 /** Commands for applications and the scopes that users grant to them. */
@@ -85,7 +85,7 @@ export const consentCommands: Readonly<Record<string, Command>> = {
   disconnect: {
     usage: '<login>',
     words: [1, 1],
-    help: 'Disconnects an application from a user: revokes the tokens and ends the subscriptions that need them',
+    help: 'Disconnects an application from a user: revokes the tokens, and ends the subscriptions that depend on the user',
     options: clientOption,
     run: async ({ client, words: [login = ''], options }) => {
       await client.call('DELETE', '/grants', { login, client_id: options.client });

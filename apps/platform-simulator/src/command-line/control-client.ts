@@ -32,7 +32,7 @@ export class ControlClient {
     try {
       return await fetch(url, {
         method,
-        redirect: 'manual', // simulators never redirect, and another server must not receive the secret
+        redirect: 'manual', // the control API never redirects, and another server must not receive the secret
         signal: AbortSignal.timeout(requestTimeoutMs),
         headers: {
           authorization: `Bearer ${this.address.controlSecret}`,

@@ -45,9 +45,9 @@ export function addressSimulator(url: string, environment: NodeJS.ProcessEnv): C
 }
 
 /**
- * Finds the simulator that `npm start` runs with the same DATA_DIR and PLATFORM.
+ * Finds the simulator that `npm start` runs with the same DATA_DIR.
  *
- * @throws CommandError when no simulator is running
+ * @throws CommandError if PLATFORM is not `simulator`, no simulator is running, or the record or the secret cannot be read
  */
 export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<ControlAddress> {
   const { DATA_DIR, PLATFORM } = environment;
@@ -82,7 +82,8 @@ async function readRecord(directory: string): Promise<RunningSimulator | undefin
     >; // Safe cast: checked field by field below.
     return typeof url === 'string' && URL.canParse(url) && typeof pid === 'number' ? { url, pid } : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // Safe cast: fs throws Errors with a code.
+    // Safe cast: fs throws Errors with a code.
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new CommandError(`Cannot read ${recordPath(directory)}: ${(error as Error).message}`); // Safe cast: fs throws only Errors.
   }
 }

@@ -4,7 +4,7 @@ import type { Envelope } from '../messages/message.js';
 import type { Transport, TransportView } from '../transports/transport.js';
 import type { Conduit } from './conduit.js';
 
-/** Sends each message over one of the conduit's shards. The channel decides which one (docs/platform-facts.md §3). */
+/** Sends each message over one of the conduit's shards, usually the shard of the channel (docs/platform-facts.md §3). */
 export class ConduitTransport implements Transport {
   readonly view: TransportView & { method: 'conduit' };
 
@@ -16,7 +16,7 @@ export class ConduitTransport implements Transport {
     this.view = { method: 'conduit', conduit_id: conduit.id };
   }
 
-  /** The shard that would send the message now. If no suitable shard is enabled, returns the channel's own shard. */
+  /** The id of the shard that would send the message now. If no suitable shard is enabled, returns the id of the channel's own shard. */
   shardIdFor(message: Envelope): string {
     return this.conduit.choose(this.channel, message)?.id ?? String(this.conduit.indexOf(this.channel));
   }

@@ -3,7 +3,7 @@ import type { Envelope } from '../messages/message.js';
 import type { SocketTransport } from '../transports/socket.transport.js';
 import type { WebhookTransport } from '../transports/webhook.transport.js';
 
-/** A shard with its transport. Assigning a transport replaces the shard, but not its id. */
+/** A shard and its transport. Assigning another transport creates a new shard with the same id. */
 export interface Shard {
   readonly id: string;
   status: string;
@@ -59,8 +59,8 @@ export class Conduit {
   }
 
   /**
-   * Chooses a shard for the message. If the channel's shard is disabled, tries one other shard, as the platform does. Returns undefined if
-   * that shard is disabled too; the event is then lost.
+   * Chooses a shard for the message. If the channel's shard is not enabled, tries one other shard, as the platform does. Returns undefined
+   * if there is no other shard, or if the other shard is not enabled either. The event is then lost.
    */
   choose(channel: string, { id }: Envelope): Shard | undefined {
     const first = this.indexOf(channel);

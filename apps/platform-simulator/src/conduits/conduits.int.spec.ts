@@ -169,7 +169,7 @@ describe('conduits of the simulated platform', () => {
       expect(await shardsOf(id, '&status=websocket_disconnected')).toEqual([]);
     });
 
-    it('fails a webhook shard that does not answer the challenge', async () => {
+    it('fails a webhook shard whose callback rejects the challenge', async () => {
       setup.receiver.answer = () => ({ status: 403 });
       const id = await create();
       await assign(id, [overWebhook('0')]);
@@ -236,7 +236,7 @@ describe('conduits of the simulated platform', () => {
       expect(await droppedCount()).toBe(0);
     });
 
-    it('shows which shard carried an occurrence, or should have', async () => {
+    it('reports the shard that carries an occurrence, or the channel’s own shard when none is enabled', async () => {
       const { id, sockets } = await start();
       const happen = async (): Promise<unknown> => {
         const event = { broadcaster_user_id: '1' };
@@ -300,7 +300,7 @@ describe('conduits of the simulated platform', () => {
       expect(await statuses()).toEqual(new Set(['conduit_deleted']));
     });
 
-    it('loses its shard when the conduit shrinks', async () => {
+    it('uses the remaining shard when the conduit shrinks', async () => {
       const { id, sockets } = await start();
       await call('PATCH', '', { id, shard_count: 1 });
       await notifyAll();
@@ -316,7 +316,7 @@ describe('conduits of the simulated platform', () => {
         condition: { client_id: 'an-application', ...(conduit_id !== undefined && { conduit_id }) },
       });
 
-    it('reports the socket that was lost, for one conduit or all', async () => {
+    it('reports the socket that was lost', async () => {
       const { id, sockets } = await start();
       await watch();
       const { sessionId: session_id } = sockets[1];
@@ -359,7 +359,7 @@ describe('conduits of the simulated platform', () => {
       expect(await statusesOf(id)).toEqual(['notification_failures_exceeded']);
     });
 
-    it('cannot be subscribed to for another application or its conduit', async () => {
+    it('cannot be subscribed to for another application or an unknown conduit', async () => {
       const body = setup.subscription({ type: 'conduit.shard.disabled', version: '1' });
       const subscribeTo = (condition: object) =>
         setup.call('POST', '/helix/eventsub/subscriptions', { ...body, condition });

@@ -58,7 +58,7 @@ export class ConduitsService {
     if (conduit.has(shard)) clearTimeout(conduit.deletion);
   }
 
-  /** Does not change the conduit if the shard was replaced. Starts the deletion timer when the last enabled shard is gone. */
+  /** Does not change the conduit if the shard was replaced. Restarts the deletion timer if the conduit has no enabled shard. */
   disable(conduit: Conduit, shard: Shard, status: string): void {
     shard.status = status;
     if (!conduit.has(shard)) return;

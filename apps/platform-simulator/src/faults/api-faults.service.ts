@@ -22,7 +22,7 @@ export class ApiFaultsService implements OnModuleDestroy {
     setMaxListeners(0, this.closing.signal); // every slow response adds a listener
   }
 
-  /** Counts per route of the platform, by `METHOD path`. */
+  /** Counts of calls to the platform's API, by `METHOD path`. Unknown paths count as `other`. */
   viewRequests(): Record<string, number> {
     return Object.fromEntries(this.requests);
   }
@@ -80,7 +80,7 @@ export class ApiFaultsService implements OnModuleDestroy {
   }
 
   private count({ is404, method, url }: FastifyRequest): void {
-    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // bounded: the routes have no path parameters
+    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // only the routes of pictures have path parameters
     this.requests.set(route, (this.requests.get(route) ?? 0) + 1);
   }
 

@@ -4,21 +4,21 @@ import { IsIn, IsInt, IsNumber, IsOptional, Max, Min, ValidateNested } from 'cla
 export const apiFaultModes = ['ok', 'down', 'slow', 'garbage', 'error', 'rate_limited'] as const;
 export type ApiFaultMode = (typeof apiFaultModes)[number];
 
-// Maximum delay or duration of a fault: longer than any test runs, and short enough for a timer.
+// Maximum delay or duration of a fault: one hour in milliseconds. Also the maximum of the counts.
 const maxMs = 3_600_000;
 
 export class ApiFaultDto {
   @IsIn(apiFaultModes)
   mode!: ApiFaultMode;
 
-  /** Delay per response in mode `slow`. */
+  /** Delay per response in mode `slow`, in milliseconds. Default: 30 s. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(maxMs)
   delay_ms?: number;
 
-  /** Duration of the fault. Default: no end. */
+  /** Duration of the fault in milliseconds. Default: no end. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -26,7 +26,7 @@ export class ApiFaultDto {
   for_ms?: number;
 }
 
-/** Probabilities from 0 to 1, and a delay. */
+/** Probabilities from 0 to 1, and the delay of each notification in milliseconds. */
 export class NotificationFaultsDto {
   @IsOptional()
   @IsNumber()
@@ -59,7 +59,7 @@ export class NotificationFaultsDto {
   bad_signature?: number;
 }
 
-/** How many of the next requests fail, and the delay of each response from /oauth2. */
+/** How many of the next requests fail, and the delay of each response from /oauth2 in milliseconds. */
 export class OAuthFaultsDto {
   /** Number of refreshes to reject, as if the refresh token were revoked. */
   @IsOptional()

@@ -16,11 +16,11 @@ export interface ApiFault {
   untilMs: number | null;
 }
 
-/** The format of `GET /simulator`. */
+/** The field `faults` in the response of `GET /simulator`. */
 export interface FaultsView {
   api: { mode: ApiFaultMode; delay_ms?: number; for_ms?: number };
   notifications: NotificationFaultsDto;
-  /** Only the faults that still have uses left. */
+  /** How many more requests each fault hits (0 after the last one), and the delay. */
   oauth: OAuthFaultsDto;
 }
 

@@ -97,7 +97,7 @@ describe(ControlAccess.name, () => {
   });
 
   it.each(['/%73imulator', '/simulator/', '//simulator', '/', '/nothing', '/activate/', '/activate/x'])(
-    'requires it for %s, because only the platform’s API is exempt',
+    'requires the control secret for %s, which is neither the platform’s API nor a consent page',
     async (path) => {
       expect((await send('GET', path, {})).status).toBe(401);
     },

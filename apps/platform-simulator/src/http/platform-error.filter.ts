@@ -3,7 +3,7 @@ import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter 
 import { LOGGER, type Logger } from '@stream-events/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The platform's error format (docs/platform-facts.md §4.2). A conflict also contains the id of the existing subscription. */
+/** The platform's error format (docs/platform-facts.md §4.2). If the subscription exists already, the error also contains its id. */
 export interface PlatformError {
   error: string;
   status: number;
@@ -38,7 +38,7 @@ function describeError(error: unknown): PlatformError {
   return { error: title, status, message, ...(id !== undefined && { id }) };
 }
 
-/** Joins all faults of a validation error into one message. For a conflict, adds the id of the existing subscription. */
+/** Joins all faults of a validation error into one message. If the subscription exists already, adds its id. */
 function partsOf(error: unknown): { message: string; id?: string } {
   const fallback = error instanceof Error ? error.message : 'the request cannot be read';
   const response = error instanceof HttpException ? error.getResponse() : null;

@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '@stream-events/service';
 import type { GrantMode, SimulatorConfig } from '../platform-simulator.config.js';
 
-/** Limits of applications, lifetimes of tokens and codes, and the treatment of failing callbacks. */
+/** Limits of applications and sockets, lifetimes of tokens and codes, and the treatment of failing callbacks. */
 export interface Limits {
   /** Maximum total cost of the subscriptions of one application (docs/platform-facts.md §4.6). */
   max_total_cost: number;
   /** Points per minute. Each call costs one point (docs/platform-facts.md §4.2). */
   rate_limit: number;
-  /** Subscriptions per page. */
+  /** Subscriptions or conduit shards per page. */
   page_size: number;
   /** Lifetime of an app access token in seconds. */
   token_seconds: number;
@@ -20,19 +20,19 @@ export interface Limits {
   device_code_seconds: number;
   /** Seconds between two polls of a device code. */
   device_interval_seconds: number;
-  /** Length of one second on the socket server, in milliseconds. Tests shorten it (docs/platform-facts.md §2). */
+  /** Length of one second on the socket server, in milliseconds, for new sockets. Tests shorten it (docs/platform-facts.md §2). */
   socket_second_ms: number;
-  /** Seconds until a conduit without an enabled shard is deleted (docs/platform-facts.md §3). */
+  /** Seconds until a conduit that has lost its last enabled shard is deleted (docs/platform-facts.md §3). */
   dead_conduit_seconds: number;
   /** Who has granted scopes: every user, or only users who have consented. */
   grants: GrantMode;
-  /** Failed notifications in a row that disable a subscription. A notification has failed when all its retries have failed. */
+  /** Failed notifications in a row that disable a subscription or webhook shard. A notification fails when its last retry fails. */
   max_failed_notifications: number;
   /** Delay before each retry of a notification, in milliseconds. */
   retry_delays_ms: number[];
 }
 
-/** The current limits. Tests can change them. */
+/** The current limits. The control API can change them. */
 @Injectable()
 export class PlatformLimits {
   private limits: Limits = {

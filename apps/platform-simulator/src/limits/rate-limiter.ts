@@ -17,7 +17,7 @@ export class RateLimiter {
 
   constructor(@Inject(PlatformLimits) private readonly limits: PlatformLimits) {}
 
-  /** Takes one point. The number of buckets is bounded, because the number of access tokens is. */
+  /** Takes one point. Buckets are never removed: the numbers of applications and users limit their number. */
   take(key: string, nowMs: number): RateLimitState {
     const bucket = this.bucketOf(key, nowMs);
     const isExceeded = !bucket.take(nowMs);

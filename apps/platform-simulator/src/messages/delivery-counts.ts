@@ -2,13 +2,16 @@ import { Injectable } from '@nestjs/common';
 
 /** Totals over all notifications since the start. */
 export interface DeliveryCountsView {
-  /** Requests (including retries) and socket frames. */
+  /** Completed requests (including retries) and socket frames. */
   sent: number;
   /** 2xx responses, and frames on open sockets. */
   accepted: number;
-  /** Failed requests by HTTP status. Without a response, the key is `timeout` or `unreachable`. */
+  /**
+   * Failed requests by HTTP status. Without a response, the key is `timeout` or `unreachable`. Frames to ended sessions count as
+   * `unreachable`.
+   */
   refused: Record<string, number>;
-  /** Notifications whose last retry failed. */
+  /** Notifications whose last attempt failed. */
   given_up: number;
   /** Conduit notifications lost because no suitable shard was enabled. */
   dropped: number;

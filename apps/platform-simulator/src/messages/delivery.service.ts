@@ -24,7 +24,7 @@ export interface Reply {
 /** The part of a reply that the control API shows. The response body stays hidden, so that nobody can use the simulator as a proxy. */
 export type Outcome = Pick<Reply, 'status' | 'error'>;
 
-// Connections per callback. Matches the notifications in flight (notification-generator.service.ts).
+// Maximum connections per origin of a callback. Equals `maxInFlight` in notification-generator.service.ts.
 const maxConnections = 128;
 
 // Time limit for a callback. The platform waits "a few seconds" (docs/platform-facts.md §1.4); its command-line tool waits 10 s.

@@ -16,7 +16,7 @@ export class ConsentNotifications {
     grants.changes.on('revoked', (consent) => this.notify('user.authorization.revoke', consent));
   }
 
-  /** After the user has deleted the account, login and name are null. */
+  /** If the user was removed, login and name are null. */
   private notify(type: string, { clientId, userId }: Consent): void {
     const user = identify('user', this.world.users.find(userId) ?? null);
     const event = { client_id: clientId, ...user, user_id: userId };

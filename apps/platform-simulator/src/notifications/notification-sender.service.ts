@@ -16,7 +16,7 @@ const maxWaiting = 40_000;
 
 const warnEveryMs = 10_000;
 
-/** Sends notifications to subscriptions like the platform: at least once, sometimes out of order, with the transport's retries. */
+/** Sends each event to the matching subscriptions, with the transport's retries, and applies the faults of notifications. */
 @Injectable()
 export class NotificationSender {
   private waiting = 0;
@@ -43,7 +43,8 @@ export class NotificationSender {
 
   /**
    * Sends the event to every matching subscription, each in its own message. Returns the ids of the conduit shards that send them. The
-   * result omits messages that a fault loses. A message that a fault delays can still end up on another shard.
+   * result omits messages that a fault loses, or that are skipped because too many are in flight. A message that a fault delays can still
+   * end up on another shard.
    */
   notifyAll(happened: WorldEvent): string[] {
     const member = eventMember(JSON.stringify(happened.event));

@@ -56,7 +56,7 @@ export class SendNotificationDto {
   @Matches(headerPattern, headerRule)
   message_id?: string;
 
-  /** Any text is allowed, to test invalid timestamps. */
+  /** Need not be a valid timestamp, so that tests can send invalid ones. */
   @IsOptional()
   @Matches(headerPattern, headerRule)
   timestamp?: string;

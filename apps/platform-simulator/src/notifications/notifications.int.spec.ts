@@ -109,7 +109,7 @@ describe('notifications of the simulated platform', () => {
       expect(setup.receiver.received.map(isThatFault)).toEqual([true]);
     });
 
-    it('responds with 404 without a subscription and a callback', async () => {
+    it('responds with 404 when there is neither a subscription nor a callback', async () => {
       expect(await setup.send()).toMatchObject({ status: 404, json: { error: 'Not Found', status: 404 } });
     });
 

@@ -71,7 +71,7 @@ export class NotificationsService {
     for (const url of callbacks) this.delivery.checkCallback(url);
     const secret = givenSecret ?? webhook?.secret;
     if (secret === undefined)
-      throw new BadRequestException('secret is required when there is no subscription');
+      throw new BadRequestException('secret is required when there is no webhook subscription');
     const content = { ...envelope, secret };
     const message = fault ? createFaultyMessage(content, fault) : createMessage(content);
     return {
@@ -122,7 +122,7 @@ function checkCombination({ event, event_text, events, fault, timestamp }: SendN
   }
 }
 
-/** For sockets and conduits. @throws BadRequestException if the request sets a fault or a secret, because frames have no signature */
+/** For sockets and conduits. @throws BadRequestException if the request sets a fault or a secret, which only webhooks support */
 function prepareFrame(
   message: Envelope,
   { fault, secret }: SendNotificationDto,

@@ -9,8 +9,8 @@ export interface Application {
   /** Null for a public client (docs/platform-facts.md §4.8), and for an unregistered application until it first uses a secret. */
   readonly secret: string | null;
   /**
-   * Whether the control API or the configuration has set the application's secret. If not, the first secret that the application uses
-   * becomes its secret.
+   * Whether the control API has registered the application, or the configuration has set its secret. If not, the first secret that the
+   * application uses becomes its secret.
    */
   readonly isRegistered: boolean;
   /** Addresses for the redirect after consent. If empty, any address of a gateway is allowed. */

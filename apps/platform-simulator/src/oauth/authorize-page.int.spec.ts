@@ -18,7 +18,7 @@ describe('the authorize page of the simulated platform', () => {
 
   afterEach(() => setup.close());
 
-  /** Contains every character that is special in a URL or in HTML. */
+  /** Contains characters that are special in a URL or in HTML. */
   const state = `&="'<>+ %41/?#é`;
   const request = (changes: Record<string, string> = {}): Record<string, string> => ({
     client_id: 'an-application',

@@ -19,7 +19,7 @@ export type DevicePoll = { userId: string; scopes: readonly string[] } | 'pendin
 
 const maxCodes = 1_000;
 
-// Eight upper-case letters, as on the platform. No letters that look like digits or like each other.
+// Eight upper-case letters, as on the platform. Without I and O, which look like the digits 1 and 0.
 const userCodeLength = 8;
 const userCodeLetters = 'ABCDEFGHJKLMNPQRSTUVWXYZ';
 

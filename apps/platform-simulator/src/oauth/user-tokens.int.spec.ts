@@ -100,7 +100,7 @@ describe('user access tokens of the simulated platform', () => {
       expect(await refresh(refreshToken)).toMatchObject(invalid);
     });
 
-    it('cannot be app access tokens', async () => {
+    it('are the only access tokens: a request for an app access token gets 403', async () => {
       await setup.call('POST', '/simulator/applications', { client_id: 'public' });
       const form = { client_id: 'public', client_secret: 'guess', grant_type: 'client_credentials' };
       const { status } = await setup.call('POST', '/oauth2/token', new URLSearchParams(form));

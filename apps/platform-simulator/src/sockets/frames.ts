@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatTimestamp, type Envelope } from '../messages/message.js';
 
-/** The session in welcome, reconnect, and keepalive frames (docs/platform-facts.md §2). */
+/** The session in welcome and reconnect frames (docs/platform-facts.md §2). */
 export interface SessionView {
   id: string;
   status: 'connected' | 'reconnecting';
@@ -10,7 +10,7 @@ export interface SessionView {
   connected_at: string;
 }
 
-/** A frame about the connection, not about an event. */
+/** A frame about the connection, not about an event. A keepalive frame has no session. */
 export function composeSessionFrame(
   messageType: 'session_welcome' | 'session_reconnect' | 'session_keepalive',
   session?: SessionView,

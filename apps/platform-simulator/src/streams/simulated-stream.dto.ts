@@ -10,7 +10,7 @@ import {
   ValidateIf,
 } from 'class-validator';
 
-// Maximum lag of the streams API: longer than any test waits, and short enough for a timer.
+// Maximum lag of the streams API: one hour, longer than any test waits.
 const maxLagMs = 3_600_000;
 const maxViewers = 100_000_000;
 

@@ -147,7 +147,7 @@ describe('streams of the simulated platform', () => {
       return (json.users as { id: string }[]).map(({ id }) => id);
     };
 
-    it('lists all subscriptions in pages', async () => {
+    it('lists all live streams in pages', async () => {
       const ids = await addUsers(25);
       for (const user_id of ids) await goLive({ user_id, notify: false });
       const seen: string[] = [];

@@ -30,8 +30,8 @@ export class EnabledIndex implements Audience {
   }
 
   /**
-   * Finds the oldest subscription to a type, or to a type and channel. For raids, prefers a subscription to incoming raids: applications
-   * subscribe to both directions, in any order.
+   * Finds the subscription to a type and channel that was enabled first. Without a channel, uses the first channel that has subscriptions
+   * to the type. For raids, prefers a subscription to incoming raids, because applications subscribe to both directions in any order.
    */
   findFirst(type: string, broadcasterId: string | undefined): Subscription | undefined {
     const subscriptions = this.types.get(type)?.subscriptions;

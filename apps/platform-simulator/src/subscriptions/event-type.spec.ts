@@ -76,7 +76,7 @@ describe(matchesCondition.name, () => {
     [{ broadcaster_user_id: '1', reward_id: 'other' }, false],
     [{ broadcaster_user_id: '1', user_id: 'who listens' }, true],
     [{ to_broadcaster_user_id: '1' }, false],
-  ])('is for %j: %s', (condition, expected) => {
+  ])('for the condition %j, returns %s', (condition, expected) => {
     expect(matchesCondition(condition as Record<string, string>, event)).toBe(expected);
   });
 });

@@ -53,7 +53,7 @@ export class SubscriptionRegistry {
     return this.account(owner).ordered;
   }
 
-  /** Finds subscriptions of all applications that name this user in their condition. */
+  /** Finds the subscriptions whose condition names this user, for all applications. */
   findAbout(userId: string): Subscription[] {
     return [...this.byUser.get(userId)];
   }

@@ -37,7 +37,7 @@ export const revocationStatuses = [
 ] as const;
 export type RevocationStatus = (typeof revocationStatuses)[number];
 
-/** Enabled or pending. Ended subscriptions stay in the list for a while and cost nothing. */
+/** Enabled or pending. All other subscriptions have ended. They cost nothing, but can still be in the list. */
 export function isLiving({ status }: Pick<SubscriptionView, 'status'>): boolean {
   return status === 'enabled' || status === 'webhook_callback_verification_pending';
 }

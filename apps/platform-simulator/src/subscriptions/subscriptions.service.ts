@@ -43,9 +43,9 @@ export interface SubscriptionList extends SubscriptionTotals {
 /**
  * Creates, lists, and ends subscriptions. Their states by transport:
  *
- *     webhook ──▶ webhook_callback_verification_pending ──challenge answered──▶ enabled ──revoke──▶ <reason>
- *                                     └──not answered──▶ webhook_callback_verification_failed
- *     socket, conduit ────────────────────────────────────────────────────────▶ enabled ──revoke──▶ <reason>
+ *     webhook ──▶ webhook_callback_verification_pending ──challenge answered──▶ enabled ──end──▶ <reason>
+ *                                     └──challenge failed──▶ webhook_callback_verification_failed
+ *     socket, conduit ────────────────────────────────────────────────────────▶ enabled ──end──▶ <reason>
  */
 @Injectable()
 export class SubscriptionsService {

@@ -13,7 +13,7 @@ export interface Transport {
   readonly view: TransportView;
   /** Sends the message once. */
   send(message: Envelope): Promise<Reply>;
-  /** Sends the message with the platform's retries. Counts failures and never throws. */
+  /** Sends the message, over webhooks with the platform's retries. Counts failed notifications and never throws. */
   deliver(message: Envelope): Promise<void>;
 }
 

@@ -41,7 +41,7 @@ export interface Channel {
   stream: Stream | null;
   /** Newest last. */
   pastStreams: Stream[];
-  /** All streams so far, including the running one. */
+  /** Number of streams so far, including the running one. */
   streamCount: number;
 }
 

@@ -41,7 +41,7 @@ export class Random {
     return this.pick(list.slice(-1)); // rounding errors can leave a tiny remainder
   }
 
-  /** `count` different items in random order. */
+  /** `count` items from different places of the list, in random order; all items if the list is shorter. */
   sample<T>(list: readonly T[], count: number): T[] {
     const rest = [...list];
     return Array.from({ length: Math.min(count, rest.length) }, () => {

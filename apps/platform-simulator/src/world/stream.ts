@@ -20,7 +20,7 @@ const viewersChangeEveryMs = 30_000;
 
 /**
  * Id of the user's stream number `count`, derived only from the arguments. With 15 digits, a million streams contain a duplicate id with a
- * probability of 1 in 2,000.
+ * probability of about 1 in 2,000.
  */
 export function createStreamId(seed: string, userId: string, count: number): string {
   const hash = createHash('sha256').update(`${seed}/${userId}/${count}`).digest();

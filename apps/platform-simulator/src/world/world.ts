@@ -36,7 +36,7 @@ export interface EventRequest {
   type: string;
   version?: string | undefined;
   broadcasterId: string;
-  /** The subscription's condition, for types that concern no channel. */
+  /** The subscription's condition. It can set the user, the reward, or the direction of a raid. */
   condition?: Condition | undefined;
   /** The second channel, for events with two. Default: random. */
   otherBroadcasterId?: string | undefined;
@@ -46,8 +46,8 @@ export interface EventRequest {
 const maxStrangers = 10_000;
 
 /**
- * A world of broadcasters and viewers. The same seed and the same calls give the same people and events. Events are consistent: a stream
- * keeps its id from start to end, and events that need viewers happen only during a stream.
+ * A world of broadcasters and viewers. The same seed and the same calls give the same people and events. The events of `nextEvent` are
+ * consistent: a stream keeps its id from start to end, and events that need viewers happen only during a stream.
  */
 export class World {
   readonly users: UserDirectory;

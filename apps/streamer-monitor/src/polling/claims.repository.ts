@@ -19,7 +19,7 @@ interface LookUpKind {
   column: 'next_poll_at' | 'next_naming_at';
   /** Once a streamer is due, a claim also takes those that become due within this time, so that batches stay full. */
   aheadMs: number;
-  /** Maximum time between two lookups of a streamer. */
+  /** How long after a lookup a streamer is due again, at most. */
   intervalMs: number;
   /**
    * How long a claim lasts: longer than an instance normally needs to look up a batch and record the result. A slower instance loses the
@@ -56,7 +56,7 @@ export class ClaimsRepository {
     return this.claim(stream);
   }
 
-  /** Makes the streamers of a claim that have not been polled due at once. */
+  /** Makes the claimed streamers due at once, except those whose due time has changed since the claim. */
   releasePolls(claim: Claim): Promise<void> {
     return this.release(stream, claim, 0);
   }
@@ -73,7 +73,7 @@ export class ClaimsRepository {
 
   /**
    * Returns by how many seconds the most overdue poll is late. Counts from the last recorded poll, because claims and failed lookups change
-   * the due time.
+   * the due time. For a streamer without a poll, counts from its last change.
    */
   async measureLag(): Promise<number> {
     const [row] = await this.dataSource.query<{ lag: number }[]>(
@@ -96,7 +96,7 @@ export class ClaimsRepository {
       // One instance at a time: concurrent claims would split the rest of a polling pass into several small batches.
       await takeAdvisoryLock(transaction, lock);
       await this.bringForward(transaction, kind);
-      // SKIP LOCKED leaves streamers that another transaction is changing to the next claim.
+      // SKIP LOCKED skips streamers that another transaction is changing. The next claim takes them.
       return transaction.query<{ id: string; platformId: string; claimedUntil: Milliseconds }[]>(
         `WITH due AS MATERIALIZED (
            SELECT id FROM streamers
@@ -137,7 +137,7 @@ export class ClaimsRepository {
     inSeconds: number,
   ): Promise<void> {
     await this.dataSource.query(
-      // Lock in id order, like every statement that locks several streamers.
+      // Lock in id order, like every statement that waits for the locks of several streamers.
       `UPDATE streamers SET ${column} = now() + interval '${inSeconds} seconds' WHERE id IN (
          SELECT id FROM streamers WHERE id = ANY($1::uuid[]) AND ${column} = $2 ORDER BY id FOR UPDATE
        )`,

@@ -36,9 +36,9 @@ export class PollRecorder {
   }
 
   /**
-   * Records polls that change nothing in a few statements for the whole batch, and the others one by one.
+   * Records routine polls (see `isRoutine`) in a few statements for the whole batch, and the others one by one.
    *
-   * @returns how many polls it recorded one by one
+   * @returns how many polls were not routine
    */
   async record(claim: Claim, reply: LookUpStreamsReply): Promise<number> {
     const streams = new Map(reply.streams.map((stream) => [stream.userId, toSeenStream(stream)]));
@@ -76,7 +76,7 @@ export class PollRecorder {
     });
   }
 
-  /** Records polls that change nothing, and returns the ids of their streamers. */
+  /** Records the routine polls, and returns the ids of their streamers. */
   private async recordRoutine(
     polls: readonly StreamerPoll[],
     { at, claimedUntil }: { at: Milliseconds; claimedUntil: Milliseconds },
@@ -114,7 +114,7 @@ export class PollRecorder {
     }
   }
 
-  /** Saves a miss if the poll did not find the latest stream. Returns true when only a second miss will end the stream. */
+  /** Saves a miss if the poll did not find the latest stream. Returns true while a first miss waits for a second one to confirm it. */
   private async saveMiss(
     transaction: EntityManager,
     streamer: MonitoredStreamer,

@@ -241,8 +241,8 @@ describe(Poller.name, () => {
     expect(await store.streamer(streamer)).toMatchObject({ streaming: true });
     expect(await store.streamsOf(streamer)).toMatchObject([{ viewerCount: 135 * second, endedAt: null }]);
     await pollAt(180 * second, false);
-    // The streamer is due again in 25 s instead of 45 s, and no batch may include it before a second miss counts. Start after 1 s, because
-    // on a slow machine a later batch could rightly include it.
+    // The streamer is due again in 25.5 s instead of 45 s, and no batch may include it before a second miss counts. Start after 1 s: on a
+    // slow machine, a later batch could rightly include the streamer.
     for (const [at, sinceLast] of [
       [181 * second, 1],
       [201 * second, 20],

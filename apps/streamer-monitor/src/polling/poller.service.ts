@@ -16,9 +16,9 @@ import { PollRecorder } from './poll-recorder.service.js';
 
 // How many batches an instance polls at a time: it looks up one while it records the other.
 const batchesInFlight = 2;
-// How long a due streamer can go unnoticed.
+// How long a loop pauses after a batch that was not full. A streamer that becomes due during the pause waits that long at most.
 const idleMs = 500;
-// How soon polling resumes after an outage.
+// The longest pause after failures. Polling resumes within this time after an outage.
 const maxBackoffMs = 15_000;
 
 /**
@@ -28,7 +28,7 @@ const maxBackoffMs = 15_000;
  *  fewer than 100 due: wait 0.5 s
  *       ▼                   ┌──── look-up failed: due at once, wait 0.5 s, 1 s … 15 s ────┐
  *       │                   ▼                                                             │
- *    claim up to 100 ──▶ claimed for 30 s ──▶ look up ──reply──▶ record ──▶ due in 45 s; in 25 s to confirm a miss;
+ *    claim up to 100 ──▶ claimed for 30 s ──▶ look up ──reply──▶ record ──▶ due in 45 s; in 25.5 s to confirm a miss;
  *                           │ instance died, or database unavailable        in 2, 4, 8 … s while a new stream is not listed
  *                           └──▶ due again when the claim expires
  * ```
@@ -51,7 +51,7 @@ export class Poller {
     measureStreamers(claims, failureLog, metrics);
     const onFailure = (err: unknown): void =>
       failureLog.warn('cannot poll streamers, retrying within 15 s', { err });
-    // A batch of fewer than 100 contains all due streamers, so wait before the next one, which limits the rate of calls for small batches.
+    // A batch of fewer than 100 usually contains all due streamers. Pause before the next one to limit the rate of calls for small batches.
     const work = async (): Promise<boolean> => (await this.pollBatch()) === maxLookUp;
     this.loops = Array.from(
       { length: batchesInFlight },
@@ -63,7 +63,7 @@ export class Poller {
     for (const loop of this.loops) loop.start();
   }
 
-  /** Waits up to 5 s for the batches in flight, and then stops. A batch that takes longer loses its claim. */
+  /** Waits up to 5 s for the batches in flight. The streamers of a slower batch are due again when their claim expires. */
   async stop(): Promise<void> {
     await Promise.all(this.loops.map((loop) => loop.stop()));
   }

@@ -5,7 +5,7 @@ import { PollRecorder } from './poll-recorder.service.js';
 import { Poller } from './poller.service.js';
 import { UsernameRefresh } from './username-refresh.service.js';
 
-/** Asks the platform which streamers are live, and for their current usernames. */
+/** Asks the platform which streamers are live, and looks up their current usernames. */
 @Module({
   imports: [StreamsModule],
   providers: [ClaimsRepository, Poller, PollRecorder, UsernameRefresh],

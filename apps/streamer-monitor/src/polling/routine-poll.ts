@@ -8,7 +8,7 @@ export interface Poll {
   at: Milliseconds;
   /** Null when the platform lists no stream for the streamer. */
   stream: SeenStream | null;
-  /** The claim under which the streamer was polled. */
+  /** The end of the claim under which the streamer was polled; null without a claim. */
   claimedUntil: Milliseconds | null;
 }
 
@@ -21,8 +21,8 @@ export function isOutdated({ polledAt, nextPollAt }: MonitoredStreamer, { at, cl
 }
 
 /**
- * Whether a poll changes nothing: the same stream is still running, or still none. Nearly all polls change nothing, so a whole batch of
- * them can be recorded at once.
+ * Whether a poll changes neither the streamer's state nor the username: the same stream is still running, or there is still none. Nearly
+ * all polls are routine, so a whole batch of them can be recorded at once.
  */
 export function isRoutine(
   streamer: MonitoredStreamer,

@@ -6,7 +6,7 @@ import type { SeenStream } from '../streams/streams.repository.js';
 const maxTextLength = 200;
 const maxInteger = 2 ** 31 - 1;
 
-/** Makes all values storable: one invalid character in a title must not fail a batch of 100 streamers. */
+/** Makes texts and the number of viewers storable: one invalid character in a title must not fail a batch of 100 streamers. */
 export function toSeenStream(stream: PlatformStreamMessage): SeenStream {
   return {
     streamId: toStorable(stream.id),

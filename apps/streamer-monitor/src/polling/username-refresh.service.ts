@@ -10,7 +10,7 @@ import { ClaimsRepository, type Claim } from './claims.repository.js';
 const idleMs = 5_000;
 const maxBackoffMs = 60_000;
 
-/** Looks up all streamers' usernames by id every 15 minutes; without this, a rename would go unnoticed until the streamer is live. */
+/** Looks up the usernames of all enabled streamers by id every 15 minutes. Otherwise a rename would go unnoticed until the next stream. */
 @Injectable()
 export class UsernameRefresh {
   private readonly loop: WorkerLoop;

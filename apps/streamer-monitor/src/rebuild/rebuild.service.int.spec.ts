@@ -104,7 +104,7 @@ describe(RebuildService.name, () => {
     expect(await rebuild()).toMatchObject({ state: 'done', streamsChanged: 0 });
   });
 
-  it('records no old offline events that no stream needs', async () => {
+  it('keeps no old offline events that no stream needs', async () => {
     const streamer = await store.addStreamer();
     const said = [online(streamer, 's0', 0), ...[500, 600, 700].map((at) => offline(streamer, at * second))];
     log.events = said.map(old).map(toStoredEvent);

@@ -10,12 +10,12 @@ import { StreamRebuilder } from './stream-rebuilder.service.js';
 
 // How many streamers a rebuild processes at a time. More reads of the event log would slow down event lists.
 const concurrency = 4;
-// Streamers per page: a page takes a few seconds, and progress is saved after each.
+// Streamers per page. The rebuild saves its progress after each page.
 const pageSize = 20;
 // Four attempts, 1, 2, and 3 s apart, outlast a restart of the events service. After a longer outage, the rebuild fails.
 const maxTries = 4;
 const retryAfterMs = 1_000;
-// How long `stop` waits for the current streamers, which take a few milliseconds each.
+// How long `stop` waits for the current streamers, which normally take well under a second each.
 const stopLimitMs = 3_000;
 const leaseLost = 'the rebuild lost its lease';
 

@@ -48,7 +48,7 @@ export class StreamRebuilder {
       await this.streams.saveAnnounced(transaction, streamer.id, announced);
       await this.streams.saveOffline(transaction, streamer.id, offline);
       const latest = await this.recorder.resolve(transaction, streamer.id, 0);
-      // Forget these events here, because maintenance skips old events that a rebuild has recorded again.
+      // Delete unneeded offline events here: maintenance only looks at the last 14 days, and a rebuild also records older events again.
       await this.streams.forgetOffline(transaction, streamer.id);
       const changed = countDifferences(before, await this.readAll(transaction, streamer.id));
       const streaming = streamer.isStreamingKnown ? latest?.endedAt === null : streamer.streaming;

@@ -34,7 +34,7 @@ type EventParts = Pick<StoredEvent, 'id' | 'eventId' | 'eventType' | 'origin' | 
 /**
  * Reads a message of the EVENTS stream.
  *
- * @returns null when the event does not come from the platform: test events and events from clients change no stream
+ * @returns null when the event does not come from the platform (test events and events from clients change no stream) or has another type
  * @throws UnreadableEventError
  */
 export function parseStreamMessage(message: Pick<JsMsg, 'headers' | 'string'>): StreamEvent | null {

@@ -192,7 +192,7 @@ describe(StreamEventsConsumer.name, () => {
     });
   }, 180_000);
 
-  it('retries events while the database is unavailable, and records them when it is back', async () => {
+  it('retries events while they cannot be recorded, and records them later', async () => {
     const streamer = await store.addStreamer();
     const instance = await startConsumer();
     await store.dataSource.query('ALTER TABLE streams RENAME TO streams_away');

@@ -23,7 +23,7 @@ import { parseStreamMessage, streamEventTypes, UnreadableEventError } from './st
 type EventType = (typeof streamEventTypes)[number];
 type RecordingOutcome = 'applied' | 'ignored' | 'unreadable' | 'failed';
 
-// Maximum number of concurrent messages per event type. Each one needs a transaction, so more would leave no database connection for
+// Maximum number of concurrent messages per event type. Each one needs a transaction, so more would leave too few database connections for
 // requests.
 const maxInFlight = 3;
 const maxRetryDelayMs = 30_000;

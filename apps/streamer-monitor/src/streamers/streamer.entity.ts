@@ -15,8 +15,8 @@ export class Streamer {
   platformId!: string;
 
   /**
-   * When the platform last reported a change of the username. A report from before this time changes nothing. Polls count as five minutes
-   * older than they are, because the platform's list can lag that much.
+   * When a caller last set the username, or the platform last reported a change of it. A report from before this time changes nothing.
+   * Polls count as five minutes older than they are, because the platform's list can lag that much.
    */
   @Column('timestamptz', { name: 'named_at' })
   namedAt!: Date;
@@ -25,7 +25,7 @@ export class Streamer {
   @Column('boolean')
   streaming!: boolean;
 
-  /** Whether an event or poll has reported anything since monitoring started. */
+  /** Whether an event or poll was recorded since the streamer was added, enabled, or disabled. */
   @Column('boolean', { name: 'is_streaming_known' })
   isStreamingKnown!: boolean;
 
@@ -45,7 +45,7 @@ export class Streamer {
   @Column('timestamptz', { name: 'polled_at', nullable: true })
   polledAt!: Date | null;
 
-  /** The first poll in an unbroken series that did not find the streamer live; null when the latest poll found the streamer live. */
+  /** The first poll in an unbroken series that did not find the streamer live; null if the latest poll did, or without a poll. */
   @Column('timestamptz', { name: 'absent_since', nullable: true })
   absentSince!: Date | null;
 

@@ -140,7 +140,7 @@ describe(StreamersService.name, () => {
       expect(error).toMatchObject({ code: 'unavailable', detail: expect.stringContaining('did not reply in time') }); // prettier-ignore
       expect(lookUpUsers.timeoutMs).toBeLessThan(createStreamer.timeoutMs);
       expect(createStreamer.timeoutMs).toBeLessThan(5_000);
-      // The service handles requests in order, so this reply shows that the first request has ended.
+      // If the first request had stored the streamer, this one would fail with a conflict.
       await caller.ask(createStreamer, { ...mira, platformUsername: 'mira' });
       expect(await countStreamers()).toBe(1);
     });

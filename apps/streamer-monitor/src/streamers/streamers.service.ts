@@ -102,7 +102,7 @@ export class StreamersService {
   }
 
   /**
-   * Calls the platform only if the username changes.
+   * Calls the platform only if the username changes in more than case.
    *
    * @throws ServiceError `not_found`; `invalid` when another user or no user has the name; `unavailable` when the platform or the database
    * does not respond in time (nothing is changed in this case)
@@ -192,7 +192,7 @@ export class StreamersService {
     const before = await lock(transaction, id);
     const isSwitched = disabled !== undefined && disabled !== before.disabled;
     if (isSwitched && disabled) await this.recorder.endRunning(transaction, id);
-    // Switching makes the known state stale, so reset it to that of a new streamer, with an immediate poll.
+    // Enabling or disabling makes the known state stale, so reset it to that of a new streamer, which is due for a poll at once.
     const unknown = {
       streaming: false,
       isStreamingKnown: false,

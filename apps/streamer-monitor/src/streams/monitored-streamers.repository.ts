@@ -33,7 +33,7 @@ const maxAheadMs = 10 * 60_000;
 /** Locks and updates streamers, except disabled ones. */
 @Injectable()
 export class MonitoredStreamersRepository {
-  /** Locks a streamer and its streams until the transaction ends; returns undefined when it is not monitored. */
+  /** Locks a streamer until the transaction ends. The lock also guards its streams. Returns undefined when it is not monitored. */
   async lockByPlatformId(queries: Queries, platformId: string): Promise<MonitoredStreamer | undefined> {
     const [streamer] = await queries.query<MonitoredStreamer[]>(
       `SELECT ${columns} FROM streamers WHERE platform_id = $1 AND NOT disabled FOR UPDATE`,

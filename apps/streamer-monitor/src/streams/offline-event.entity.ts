@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** A stream-offline event. The row stays for a week, or for good if the end of a stream depends on it. */
+/** A stream-offline event. The row stays for a week, and longer while the end of a stream depends on it. */
 @Entity({ name: 'offline_events' })
 export class OfflineEvent {
   /** The event's id, so that a redelivery changes nothing. */

@@ -198,7 +198,7 @@ describe('missesBeforeKnown', () => {
 });
 
 describe('streamRowId', () => {
-  it('returns the same id for starts within one second, and ids that sort by start', () => {
+  it('returns the same id for starts in the same second, and ids that sort by start', () => {
     const id = streamRowId('7', '42', 1_700_000_000_000);
 
     expect(streamRowId('7', '42', 1_700_000_000_999)).toBe(id);

@@ -28,7 +28,7 @@ import {
  *
  * A streamer who restarts at once begins the next stream before the platform reports the end of the previous one. So the first unnamed
  * event within 10 s after S belongs to the previous stream if rules 1 to 3 give that one no end. Exception: it belongs to this stream if it
- * is the only unnamed event before N, and polls have missed this stream without seeing it since.
+ * is the only unnamed event before N, polls have missed this stream, and no poll has seen it after the event.
  *
  * @param streams sorted by start, with no stream missing after the first one. The first one must be the streamer's first stream, or have no
  * unnamed event within 10 s after its start.

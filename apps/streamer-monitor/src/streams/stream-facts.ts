@@ -6,7 +6,7 @@ export type Milliseconds = number;
 
 /** Polls that did not find a stream although the platform should have listed it. */
 export interface Misses {
-  /** The first miss since a poll last saw the stream. */
+  /** The miss that counts as the end: the first one since a poll last saw the stream, or the second one after a gap (see `addMiss`). */
   missedAt: Milliseconds | null;
   /** Whether a second poll has missed the stream. */
   isMissConfirmed: boolean;
@@ -52,8 +52,8 @@ export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Millisecond
   const { missedAt, isMissConfirmed } = facts;
   // If the recorded miss is later than this one, a clock was set back since then, so this miss replaces it.
   if (missedAt === null || at < missedAt) return { ...facts, missedAt: at, isMissConfirmed: false };
-  // Two misses end the stream: after a gap between polls, the second one is the end, because the stream may have run until shortly before
-  // it.
+  // Two misses end the stream. After more than 2 min between them, the second one is the end, because the stream may have run until shortly
+  // before it.
   if (!isMissConfirmed && at - missedAt > maxPollGapMs)
     return { ...facts, missedAt: at, isMissConfirmed: true };
   return { ...facts, isMissConfirmed: isMissConfirmed || at >= missedAt + confirmMissAfterMs };

@@ -63,8 +63,8 @@ export class StreamMaintenance {
   }
 
   /**
-   * Deletes a batch of unneeded offline events, and returns false when none are left. Only looks at the last 14 days: earlier runs found
-   * that the older events are needed.
+   * Deletes a batch of unneeded offline events, and returns false when none are left. Only looks at events of the last 14 days, because
+   * earlier runs have already checked the older ones.
    */
   private async forgetOfflineEvents(): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown, number]>(

@@ -112,7 +112,7 @@ describe(StreamRecorder.name, () => {
   });
 
   describe('recordPoll', () => {
-    it('polls again in 25 s after a miss, and ends the stream at the first of two misses', async () => {
+    it('polls again in 25.5 s after a miss, and ends the stream at the first of two misses', async () => {
       const streamer = await store.addStreamer({ nextPollAt: later() });
       await store.polls.recordPoll(streamer.id, poll(0, listed(streamer, 's1', -minute)));
 

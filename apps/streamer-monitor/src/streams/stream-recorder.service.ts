@@ -71,7 +71,7 @@ export class StreamRecorder {
   }
 
   /**
-   * For a locked streamer, determines the ends of the streams from `from` on, and of the stream before them.
+   * For a locked streamer, determines and saves the ends of the streams from `from` on, and of the stream before them.
    *
    * @returns the latest stream with its end
    */

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The fields from `announcedBy` on are not in the API: they determine the stream's end (see `resolve-streams.ts`). Title, category,
- * viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
+ * The fields from `announcedBy` on are not in the API. A rebuild needs `announcedBy`, and the others determine the stream's end (see
+ * `resolve-streams.ts`). Title, category, viewers, language, and thumbnail are empty or 0 until a poll has seen the stream.
  */
 @Entity({ name: 'streams' })
 export class Stream {
@@ -69,7 +69,7 @@ export class Stream {
   @Column('timestamptz', { name: 'seen_at', nullable: true })
   seenAt!: Date | null;
 
-  /** The first poll since `seenAt` that missed the stream. */
+  /** The miss that counts as the end of the stream (see `Misses`). */
   @Column('timestamptz', { name: 'missed_at', nullable: true })
   missedAt!: Date | null;
 

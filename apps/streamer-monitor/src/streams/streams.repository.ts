@@ -75,9 +75,9 @@ const streamColumns = `id, streamer_id AS "streamerId", stream_id AS "streamId",
 const clockTolerance = "interval '1 hour'";
 
 /**
- * SQL condition: the offline event `old` is no longer needed. Resolving the ends again needs events that name a recorded stream, that end a
- * stream, or that occurred so soon after a start that they may belong to the previous stream. For a week, all events stay, because their
- * streams may be announced late.
+ * SQL condition: the offline event `old` is no longer needed. Resolving the ends again needs three kinds of events: those that name a
+ * recorded stream, those that end a stream, and those so soon after a start that they may belong to the previous stream. For a week, all
+ * events stay, because their streams may be announced late.
  */
 export const isUnneededOffline = `old.occurred_at <= now() - interval '7 days' AND NOT EXISTS (
   SELECT FROM streams WHERE streams.streamer_id = old.streamer_id

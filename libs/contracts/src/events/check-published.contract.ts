@@ -8,12 +8,12 @@ export class CheckPublishedRequest {
 }
 
 export class CheckPublishedReply {
-  /** False while the event is in the outbox. */
+  /** False while the event is in the outbox; otherwise true, even if no event has this id. */
   @IsBoolean()
   isPublished!: boolean;
 }
 
-/** Returns whether a stored event is on the EVENTS stream. */
+/** Returns whether a stored event was published on the EVENTS stream. */
 export const checkPublished = defineContract({
   subject: 'request.events.check-published',
   request: CheckPublishedRequest,

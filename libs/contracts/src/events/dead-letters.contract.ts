@@ -20,7 +20,7 @@ import type { StoreOutcome } from './store-events.contract.js';
  * retention period.
  */
 export class DeadLetterSummary {
-  /** Event id. A retry stores the event under the same id, or, for an unreadable message, under a new one. */
+  /** Event id. A retry stores the event under the same id, or, if the message was unreadable, under the id that the message contains. */
   @IsUUID('all')
   id!: string;
 

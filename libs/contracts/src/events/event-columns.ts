@@ -13,7 +13,7 @@ const rulesVersion = 1;
 /** Identifies the derived columns and the rules for their values. */
 export const columnRules = [rulesVersion, ...derivedColumns.map(({ name }) => name)].join(' ');
 
-/** Keys that can hold the acting user, in order of precedence. The broadcaster is the actor only if the event names no other user. */
+/** Keys that can hold the acting user, in order of precedence. The broadcaster is the actor only if all other keys are missing. */
 const actorPlaces = [
   { path: [], prefix: 'user' },
   { path: [], prefix: 'chatter_user' },

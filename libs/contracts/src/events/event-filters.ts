@@ -28,7 +28,7 @@ export interface TimeFilter {
  * All event filters. The contract, the store's SQL, query parameters, replay filters, the API description, and docs/live.md derive from
  * this table. A new filter needs one row here, and one in `filterColumns` if it reads a new column.
  *
- * Cursors contain the filter values in this order. Append new rows at the end. Otherwise existing cursors become invalid.
+ * The checksum of a cursor covers the filter values in this order. Append new rows at the end. Otherwise existing cursors become invalid.
  */
 export const eventFilters = {
   event_type: {
@@ -150,7 +150,8 @@ export interface NamedTextFilter extends TextFilter {
 const namedFilters = Object.entries(eventFilters).map(([name, filter]) => ({ name, ...filter }));
 
 /** Text filters, in table order. */
-export const textFilters = namedFilters.filter((filter) => 'columns' in filter) as readonly NamedTextFilter[]; // Safe cast: names and fields come from the table.
+// Safe cast: names and fields come from the table.
+export const textFilters = namedFilters.filter((filter) => 'columns' in filter) as readonly NamedTextFilter[];
 
 /** Time filters, in table order. */
 export const timeFilters = namedFilters.filter((filter) => !('columns' in filter)) as readonly {

@@ -19,9 +19,9 @@ export interface StoredEvent {
 }
 
 /**
- * NATS header on the EVENTS stream: the time when an event happened by the platform's clock, as ISO 8601 in UTC with milliseconds. Only
- * platform events have this header. The record contains only the time of receipt, which is much later if the platform redelivered the
- * message.
+ * NATS header on the EVENTS stream: the time when an event happened by the platform's clock, as ISO 8601 in UTC with milliseconds. Absent
+ * if this time is unknown, for example for events that clients sent. The record contains only the time of receipt, which can be much later
+ * if the platform redelivered the message.
  */
 export const occurredAtHeader = 'Occurred-At';
 

@@ -70,7 +70,7 @@ export class StoredEventMessage implements StoredEvent {
 }
 
 export class ListEventsReply extends PageReply {
-  /** Newest first. A page that reaches the byte or row limit has fewer than `pageSize` events, or none. */
+  /** Newest first. A page that reaches its size or time limit has fewer than `pageSize` events, or none, and more can follow. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })

@@ -91,7 +91,7 @@ describe(printStoreEventBatch.name, () => {
 describe(parseStoreEventBatch.name, () => {
   const columns = Object.values(readEventColumns(follow.eventType, follow.eventData));
 
-  it('leaves the columns of a sender with other rules out', () => {
+  it('leaves out the columns of a sender with other rules', () => {
     expect(parseRow(rowOf(follow, columns), { columns: columnRules })).toMatchObject({
       columns: { userId: '7', userName: 'ann', broadcasterUserId: '4711' },
     });

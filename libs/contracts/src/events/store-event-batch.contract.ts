@@ -17,15 +17,15 @@ import {
 } from './store-events.contract.js';
 
 /**
- * A new event with the values that filters read. The receiving service has parsed the event data, so the events service does not have to
- * parse it again.
+ * A new event with the values that filters read. The service that received the event has already parsed the event data, so the events
+ * service does not have to parse it again.
  *
  * The events service trusts these values: NATS permits only the gateway and the platform connector to send this request (see `natsUsers`).
  * Wrong values would mislead filters, the subject on EVENTS, and the pairing of a raid's two messages. But such a sender could also send
  * wrong events.
  */
 export interface EventWithColumns extends NewEvent {
-  /** Undefined if the sender's rules for derived values differ from this version's. */
+  /** Undefined if nobody has derived the values yet, or if the sender derived them by other rules than this version. */
   columns?: EventColumns | undefined;
 }
 

@@ -135,7 +135,7 @@ export const storeOutcomes = ['stored', 'known', 'dead_lettered'] as const;
 
 /**
  * `stored`: stored now, or by an earlier attempt with the same id. `known`: the same message was stored before, as event `id`.
- * `dead_lettered`: the database rejected the event, which is now dead letter `id`.
+ * `dead_lettered`: the event is now dead letter `id`, because the database rejected it or it is older than the retention period.
  */
 export class StoreOutcome {
   @IsUUID()

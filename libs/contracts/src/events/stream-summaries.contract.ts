@@ -195,7 +195,8 @@ export class StreamSummaryMessage {
 
 /**
  * Summarizes the events of a stream's channel during the stream, except test events. If the stream ended at least a minute ago and the
- * reader has no limits, saves the summary. Recomputes a saved summary when the stream's events or times have changed.
+ * reader has no limits, saves the summary. Recomputes a saved summary when the stream's times or events have changed, or when retention has
+ * deleted older events since.
  */
 export const summarizeStream = defineReadContract({
   subject: 'request.events.summarize-stream',

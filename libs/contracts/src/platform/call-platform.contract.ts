@@ -49,9 +49,11 @@ export class CallPlatformReply {
 }
 
 /**
- * Calls the platform's API once and returns the reply, whatever its status. `invalid`: the call does not determine whose token to use, or
- * `connectionId` is wrong. `forbidden`: the user has not granted the scope, or the service does not permit the call. `conflict`: the
- * connection has no valid token. `not_found`: the service does not support the endpoint.
+ * Calls the platform's API and returns the reply, whatever its status. Repeats the call only after a 401, with a new token.
+ *
+ * `invalid`: the call does not determine whose token to use, or `connectionId` is wrong. `forbidden`: the user has not granted the scope,
+ * or the service does not permit the call. `conflict`: the connection has no valid token. `not_found`: the service does not support the
+ * endpoint.
  */
 export const callPlatform = defineContract({
   subject: 'request.platform-connector.call-platform',

@@ -80,7 +80,7 @@ export class ConnectionMessage {
   @IsString()
   verificationUri!: string | null;
 
-  /** When the code expires, in milliseconds since 1970; null unless pending. */
+  /** When the user can no longer give consent, in milliseconds since 1970; null unless pending. */
   @IsOptional()
   @IsInt()
   expiresAt!: number | null;
@@ -191,7 +191,7 @@ export const completeConnection = defineContract({
   timeoutMs: 4_500,
 });
 
-/** Deletes a connection with its tokens, and revokes the tokens on the platform. */
+/** Deletes a connection with its tokens, and tries once to revoke the access token on the platform. */
 export const removeConnection = defineContract({
   subject: 'request.platform-connector.remove-connection',
   request: ConnectionRequest,

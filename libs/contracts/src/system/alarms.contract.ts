@@ -57,7 +57,7 @@ export class AlarmMessage {
   @IsIn(Object.keys(alarmKinds))
   kind!: AlarmKind;
 
-  /** The affected channel, shard, or machine; null if the kind affects only one thing. */
+  /** The affected thing, such as a channel, a shard, or a machine; null if the kind can affect only one thing. */
   @IsOptional()
   @IsString()
   subject!: string | null;

@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { ArchiveError } from './archive.js';
 
-/** A file of the archive, or all rows of a table: their parts are joined. */
+/** A file of the archive, or all rows of a table, with its parts joined. */
 export interface ArchiveEntry {
   /** The name of the file, or the folder of the table. */
   name: string;

@@ -6,8 +6,8 @@ import { constants, createGzip } from 'node:zlib';
 import { pack, type Pack } from 'tar-stream';
 import { partName } from './archive.js';
 
-// Maximum size of a file with a table's rows (a part). A tar header contains the file size, so the writer must hold a complete part in
-// memory.
+// Size at which a part (a file with a table's rows) is complete. A part exceeds this size by less than one chunk from COPY. A tar header
+// contains the file size, so the writer must hold a complete part in memory.
 const partBytes = 8 * 1024 * 1024;
 
 /**
@@ -102,7 +102,7 @@ export class ArchiveWriter {
     await rm(draftOf(this.path));
   }
 
-  /** For disks without hard links, such as a USB disk with exFAT. */
+  /** Used when the link fails because the disk has no hard links, such as a USB disk with exFAT. */
   private async rename(): Promise<void> {
     await (await open(this.path, 'wx', 0o600)).close();
     try {

@@ -6,7 +6,7 @@ import { readArchive, readText } from './archive-reader.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { ArchiveError, parseManifest } from './archive.js';
 
-// Two chunks exceed a part, so rows continue in the next part.
+// Three chunks complete a part (8 MiB), so the fourth goes into the next part.
 const chunkBytes = 3 * 1024 * 1024;
 
 describe('an archive', () => {

@@ -6,7 +6,7 @@ import type { EncryptedColumn } from '../encrypted-columns.js';
  *
  * ```
  *  manifest.json                  what the archive holds; the first file
- *  <schema>/<table>/000001.copy   rows in the text format of COPY, in parts of up to 8 MiB; every table has at least one part
+ *  <schema>/<table>/000001.copy   rows in the text format of COPY, in parts of about 8 MiB; every table has at least one part
  *  contents.json                  rows, bytes, and SHA-256 of every table; the last file: without it, the archive is incomplete
  * ```
  */
@@ -81,7 +81,7 @@ export interface Contents {
   sequences: SequenceState[];
 }
 
-/** The archive cannot be restored. */
+/** A backup cannot be made, or an archive cannot be restored. The message says why, and what to do. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
@@ -100,7 +100,7 @@ export function folderOf(schema: string, table: string): string {
 const identifier = /^[a-z_][a-z0-9_]*$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @throws ArchiveError when another version's format is used, or the text is not a valid manifest */
+/** @throws ArchiveError when the text is not JSON, has the format of another version, or contains invalid names or ids */
 export function parseManifest(text: string): Manifest {
   // Safe cast: `backUp` wrote the manifest, unless its format differs. The code below checks names that become part of SQL.
   const manifest = parse(text, manifestName) as Manifest;
@@ -117,7 +117,7 @@ export function parseManifest(text: string): Manifest {
   return manifest;
 }
 
-/** @throws ArchiveError */
+/** @throws ArchiveError when the text is not JSON or contains invalid names */
 export function parseContents(text: string): Contents {
   const contents = parse(text, contentsName) as Contents; // Safe cast: as above.
   const names = contents.sequences.flatMap(({ schema, table, column }) => [schema, table, column]);

@@ -24,7 +24,7 @@ export interface BackupOptions {
 }
 
 /**
- * Copies all schemas into one archive while the services run. All data is from the same moment. Works through the PostgreSQL protocol,
+ * Copies all schemas into one archive while the services run. All rows are from the same moment. Works through the PostgreSQL protocol,
  * without pg_dump. If the backup fails, leaves no file.
  */
 export async function backUp(path: string, options: BackupOptions): Promise<Contents> {
@@ -86,7 +86,7 @@ async function copyTable(
   return { schema, table: table.name, rows: rows.rowCount, ...written };
 }
 
-/** Each service records to which platform its data belongs; see `StoreIdentity`. */
+/** Every service that stores a platform's data records the platform; see `StoreIdentity`. */
 async function refuseOtherPlatform(sessions: readonly SchemaSession[], platform: string): Promise<void> {
   for (const { schema, client } of sessions) {
     const table = await client.query<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [

@@ -39,7 +39,8 @@ export interface CheckOptions {
 
 /**
  * Reads the whole archive before anything is written, and checks what a restore relies on. The file must be complete and undamaged and
- * belong to the platform. This version must know all its migrations, and `SECRET_KEY` must decrypt every secret.
+ * belong to the platform. This version must know all its migrations. `SECRET_KEY`, unless it is lost, must decrypt every secret that the
+ * service cannot replace.
  *
  * @throws ArchiveError
  */
@@ -140,7 +141,7 @@ function canOpen(
   box: SecretBox,
 ): boolean {
   const [value, id] = [valueOf(column), valueOf(boundTo)];
-  // The service replaces such a value itself when it cannot decrypt it.
+  // Needs no key: there is no value, or the service replaces a value that it cannot decrypt.
   if (value === null || id === null || isReplaceable) return true;
   return box.open(value, id) !== undefined;
 }

@@ -20,7 +20,7 @@ interface TableTarget {
   rows: number;
 }
 
-/** Loads all tables in the order of the archive, then sets the sequences. */
+/** Loads the tables in the order of the archive, except for those that no migration creates. Then sets the sequences. */
 export async function loadRows(
   { path, manifest, contents }: CheckedArchive,
   sessions: readonly SchemaSession[],
@@ -58,7 +58,7 @@ async function load({ session, table, rows }: TableTarget, chunks: AsyncIterable
   await client.query('BEGIN');
   try {
     const { partition } = table;
-    // Load first and build indexes later, which is faster. FREEZE saves VACUUM from rewriting the rows later.
+    // Load a partition first and build its indexes later, which is faster. FREEZE saves VACUUM from rewriting the rows later.
     if (partition)
       await client.query(
         `CREATE TABLE ${name} (LIKE ${schema}.${partition.of} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`,

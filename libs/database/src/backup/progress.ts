@@ -1,7 +1,7 @@
 const intervalMs = 5_000;
 const bytesPerMiB = 1024 ** 2;
 
-/** Prints the progress of a copy every 5 s. */
+/** Prints the progress of a copy, at most every 5 s. */
 export class Progress {
   private nextLineAt = performance.now() + intervalMs;
   private bytes = 0;

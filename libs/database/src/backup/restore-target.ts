@@ -14,7 +14,7 @@ export type TargetState = 'empty' | 'occupied' | 'interrupted';
 /**
  * Makes sure that no service and no other restore is using the database.
  *
- * @throws Error that names the programs in question
+ * @throws Error that says that another restore is running, or names the programs that are connected
  */
 export async function refuseOthers(sessions: readonly SchemaSession[]): Promise<void> {
   for (const { client } of sessions.slice(0, 1)) {
@@ -32,7 +32,10 @@ export async function refuseOthers(sessions: readonly SchemaSession[]): Promise<
   }
 }
 
-/** Returns the names of programs that are using the database, separated by commas; null when there are none. */
+/**
+ * Returns the names of other programs that are connected to the database with this session's role, separated by commas; null when there
+ * are none. Ignores sessions without a name.
+ */
 async function findOthers(client: SchemaSession['client']): Promise<string | null> {
   const { rows } = await client.query<{ names: string | null }>(
     `SELECT string_agg(DISTINCT application_name, ', ') AS names FROM pg_stat_activity

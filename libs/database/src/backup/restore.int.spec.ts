@@ -53,7 +53,7 @@ const old: readonly Migration[] = [CreateShop1700000000001];
 const current: readonly Migration[] = [...old, AddPrice1700000000002];
 const say = (): void => undefined;
 
-/** Contains everything that COPY escapes. */
+/** Contains characters that COPY escapes, quotes, and characters beyond ASCII. */
 const text = 'tab\t newline\n return\r backslash\\ \\N quote\' "ü 🦊';
 
 describe(restore.name, () => {

@@ -24,11 +24,11 @@ export interface RestoreOptions {
   targets: readonly RestoreTarget[];
   say: (line: string) => void;
   /**
-   * Receives the state of the database before the restore changes anything, and may throw to stop the restore. The result of an interrupted
-   * restore is replaced in any case.
+   * Receives the state of the database before the restore changes anything, and may throw to stop the restore. If this does not throw, the
+   * restore replaces all data in the schemas.
    */
   onState: (state: TargetState, sessions: readonly SchemaSession[]) => Promise<void>;
-  /** Runs once all rows are loaded. Services cannot start until it has ended. */
+  /** Runs once all rows are loaded, before the newer migrations. Services cannot start until the whole restore is complete. */
   onLoaded: (sessions: readonly SchemaSession[]) => Promise<void>;
 }
 

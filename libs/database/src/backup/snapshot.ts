@@ -15,9 +15,11 @@ const maxTries = 3;
 const [undefinedTable, lockNotAvailable] = ['42P01', '55P03'];
 
 /**
- * Opens a session per schema, all on one snapshot, and takes a shared lock (ACCESS SHARE) on each table, so that services can still write.
+ * Opens a session per schema, all on one snapshot, and takes an ACCESS SHARE lock on each table. The lock lets services write, and keeps
+ * everybody from altering or dropping the table.
  *
- * @throws when the schemas are in several databases, which have no common snapshot, or contain an incomplete restore
+ * @throws when the schemas are in several databases, which have no common snapshot, or contain an incomplete restore; also when another
+ * session, such as a migration, blocks a table for 30 s
  */
 export async function openSnapshot(accesses: readonly SchemaAccess[]): Promise<Snapshot> {
   for (let tries = 1; ; tries += 1) {
@@ -31,7 +33,7 @@ export async function openSnapshot(accesses: readonly SchemaAccess[]): Promise<S
       return { sessions, schemas, createdAt };
     } catch (error) {
       await closeSessions(sessions);
-      // Retention has dropped a partition since the snapshot, so take a new one.
+      // Retention has dropped a partition since the snapshot, so take a new snapshot.
       if (stateOf(error) === undefinedTable && tries < maxTries) continue;
       throw explain(error);
     }

@@ -12,7 +12,7 @@ interface CatalogRow {
 // TypeORM's table of completed migrations. Backups leave it out, because a restore fills it by running the migrations.
 export const migrationsTable = 'migrations';
 
-/** Reads a schema's migrations and tables, without partitions that retention is removing: their rows are no longer visible. */
+/** Reads a schema's migrations and tables. Leaves out partitions that retention is removing, because their rows are no longer visible. */
 export async function readSchema({ schema, client }: SchemaSession): Promise<ArchivedSchema> {
   const tables = await client.query<CatalogRow>(
     `SELECT leaf.relname AS name, parent.relname AS parent, range[1] AS "from", range[2] AS "to",
@@ -23,7 +23,7 @@ export async function readSchema({ schema, client }: SchemaSession): Promise<Arc
      LEFT JOIN pg_class AS parent ON parent.oid = inhparent
      LEFT JOIN LATERAL regexp_match(pg_get_expr(leaf.relpartbound, leaf.oid), $$FROM \\('([0-9a-f-]+)'\\) TO \\('([0-9a-f-]+)'\\)$$) AS range ON true
      WHERE leaf.relnamespace = to_regnamespace($1) AND leaf.relkind = 'r' AND leaf.relname <> '${migrationsTable}'
-       -- Only an operator's own tables have other names.
+       -- Leave out tables with other names: only an operator creates such tables.
        AND leaf.relname ~ '^[a-z_][a-z0-9_]*$'
        AND inhdetachpending IS NOT TRUE
      ORDER BY leaf.relname COLLATE "C"`,
@@ -63,7 +63,9 @@ async function readReferences({ schema, client }: SchemaSession): Promise<Refere
   return rows;
 }
 
-/** Sorts tables so that each one comes after the tables that it references. Keeps the order where possible. */
+/**
+ * Sorts tables so that each one comes after the tables that it references, unless they reference each other. Otherwise keeps the order.
+ */
 export function order(tables: readonly ArchivedTable[], references: readonly Reference[]): ArchivedTable[] {
   const ordered: ArchivedTable[] = [];
   const visit = (table: ArchivedTable, path: readonly string[]): void => {
@@ -77,7 +79,7 @@ export function order(tables: readonly ArchivedTable[], references: readonly Ref
 }
 
 /**
- * Reads the sequences of identity columns. Call this after the rows were read: sequences are not part of a snapshot, and a value read
+ * Reads the sequences of identity columns. Call this after the snapshot was taken: sequences are not part of a snapshot, and a value read
  * earlier could be behind the rows.
  */
 export async function readSequences({ schema, client }: SchemaSession): Promise<SequenceState[]> {

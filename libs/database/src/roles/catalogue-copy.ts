@@ -6,10 +6,10 @@ const source = serviceSchemas['platform-connector'];
 const tables = ['scopes', 'api_endpoints', 'catalogue_seeds'];
 
 /**
- * Lets the gateway read three tables of the platform connector until its migration has copied them, then revokes the right. Only databases
- * from version 0.1.0 need this.
+ * Lets the gateway read three tables of the platform connector until the gateway's migration has copied them. The next call then revokes
+ * the right. Only databases from version 0.1.0 need this.
  *
- * @returns whether the gateway can currently read the tables
+ * @returns whether the gateway still has to copy the tables, and may therefore read them
  */
 export async function allowCatalogueCopy(session: Session, roles: readonly ServiceRole[]): Promise<boolean> {
   const role = roles.find(({ schema }) => schema === reader);

@@ -6,7 +6,8 @@ import { createServiceRoles } from './service-roles.js';
 
 /**
  * Creates or updates the services' database roles, then exits. Compose and other deployments run it before the services. The program needs
- * DATABASE_URL with a superuser's credentials, and the services' URLs, which contain the names and passwords of the roles.
+ * DATABASE_URL with the credentials of a superuser (see `createServiceRoles` for another role), and the services' URLs, which contain the
+ * names and passwords of the roles.
  */
 const {
   DATABASE_URL,

@@ -2,8 +2,8 @@ import pg from 'pg';
 import type { ServiceRole, Session } from './service-role.js';
 
 /**
- * Generates statements that give everything in a schema ($1) to a role ($2), except what the role already owns. Indexes, row types, and the
- * sequences of columns belong to their table, and objects of extensions to the extension, so both are left out.
+ * Generates statements that give the objects in a schema ($1) to a role ($2), except what the role already owns. Leaves out indexes, row
+ * types, and the sequences of columns, which belong to their table, and the objects of extensions, which belong to the extension.
  */
 const changesOfOwner = `
   WITH objects (catalog, id, owner, statement) AS (

@@ -189,7 +189,7 @@ describe(createServiceRoles.name, () => {
 
   it('works several times at once, on an old schema', async () => {
     await createOldSchema();
-    // A call waits at most 5 s for the earlier ones, so more calls could time out on a slow machine.
+    // A call waits at most 30 s for the earlier ones, so many more calls could time out on a slow machine.
     await Promise.all(Array.from({ length: 3 }, () => create()));
 
     expect(await ownedByOthers()).toEqual([]);

@@ -7,7 +7,7 @@ import { createScramVerifier } from './scram-verifier.js';
 import type { ServiceRole, Session } from './service-role.js';
 
 export interface RolesOptions {
-  /** Whether only the services use this database. If so, only their roles, the owner of the database, and superusers may connect. */
+  /** Whether only the services use this database. If so, other roles lose the default rights to connect and to use `public`. */
   isDedicated: boolean;
   /** How long the server may take to accept the connection. Default: 10 s. */
   connectTimeoutMs?: number;
@@ -31,8 +31,8 @@ const explainLock =
  * @param url with a superuser, or with a role with CREATEROLE that may create schemas and owns the existing ones; such a role becomes a
  *   member of the roles that it creates
  * @returns whether the gateway may read tables of the platform connector until the next call, so that its migration can copy them
- * @throws when the URL's role lacks the rights for these changes (SQLSTATE 42501), or when a role has rights that a service must not
- * have
+ * @throws when the URL's role lacks the rights for these changes (SQLSTATE 42501), a role is a member of another role or is the URL's own
+ * role, or another session locks a table for longer than 5 s
  */
 export async function createServiceRoles(
   url: string,

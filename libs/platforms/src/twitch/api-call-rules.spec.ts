@@ -93,7 +93,7 @@ describe(toApiUrl.name, () => {
 describe(callRefusal.name, () => {
   const refused = apiEndpoints.filter((endpoint) => callRefusal(endpoint) !== null);
 
-  it('refuses changes of subscriptions and conduits, and what needs a token of an Extension', () => {
+  it('refuses changes of subscriptions and conduits except deleting a conduit, and calls that need an Extension’s token', () => {
     expect(
       refused.filter(({ auth }) => auth !== 'ext_jwt').map(({ method, endpoint }) => `${method} ${endpoint}`),
     ).toEqual([

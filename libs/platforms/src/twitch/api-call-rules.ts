@@ -66,8 +66,8 @@ const actorFields = [
 ] as const;
 
 /**
- * Endpoints whose acting user is in other fields, or in none. In their calls, the other fields of `actorFields` name the user whom the call
- * is about.
+ * Endpoints whose acting user is in other fields, or in none. In their calls, the other fields of `actorFields` name the user or channel
+ * that the call is about.
  */
 const actorFieldsByEndpoint: Readonly<Record<string, readonly string[]>> = {
   'bits/leaderboard': [],

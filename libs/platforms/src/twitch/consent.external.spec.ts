@@ -37,10 +37,15 @@ describe('consent of Twitch’s users', () => {
     rejected(400, 'missing client secret'),
     rejected(400, 'invalid client'),
     rejected(403, 'invalid client secret'),
-  ])('does not take a refresh token or a code for lost when the application is rejected: %j', (reply) => {
-    for (const read of ['readRefresh', 'readCodeTokens'] as const) {
-      expect(() => twitchConsent[read](reply)).toThrow(PlatformCallError);
-      expect(() => twitchConsent[read](reply)).toThrow('Check PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET');
-    }
-  });
+  ])(
+    'throws when the platform rejects the application, and does not count the token or the code as refused: %j',
+    (reply) => {
+      for (const read of ['readRefresh', 'readCodeTokens'] as const) {
+        expect(() => twitchConsent[read](reply)).toThrow(PlatformCallError);
+        expect(() => twitchConsent[read](reply)).toThrow(
+          'Check PLATFORM_CLIENT_ID and PLATFORM_CLIENT_SECRET',
+        );
+      }
+    },
+  );
 });

@@ -69,7 +69,7 @@ describe('requiredGrants', () => {
   const requiredFor = (type: string) =>
     requiredGrants(typeNamed(type), conditionsFor(typeNamed(type), '7', values)[0]!);
 
-  it('lists one scope of each group', () => {
+  it('lists one grant for each group of scopes', () => {
     expect(requiredFor('channel.poll.begin')).toEqual([
       { userId: '7', oneOf: ['channel:read:polls', 'channel:manage:polls'], isOptional: false },
     ]);
@@ -96,7 +96,7 @@ describe('requiredGrants', () => {
 });
 
 describe('scopesFor', () => {
-  it('asks a channel only to let the bot account in, when there is one', () => {
+  it('asks a channel for no chat scope except `channel:bot` when there is a bot account', () => {
     const types = ['channel.chat.message', 'channel.cheer'].map(typeNamed);
     expect(scopesFor(types)).toEqual(['bits:read', 'channel:bot', 'user:bot', 'user:read:chat']);
     expect(scopesFor(types, { hasBot: true })).toEqual(['bits:read', 'channel:bot']);
@@ -104,7 +104,7 @@ describe('scopesFor', () => {
 });
 
 describe('unsupportedReason', () => {
-  it('names the missing keys for exactly the types whose condition is not a streamer', () => {
+  it('returns a reason for exactly the types that users cannot activate, and for a missing client id', () => {
     const unsupported = eventTypes.filter((row) => unsupportedReason(row, values) !== null);
     expect(unsupported.map(({ type }) => type).sort()).toEqual([
       'conduit.shard.disabled',

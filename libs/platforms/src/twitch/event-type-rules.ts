@@ -18,7 +18,7 @@ export const botScopes: readonly string[] = ['user:bot', 'user:read:chat', 'user
 /** The scope that lets the application act in the chat of a channel. */
 const channelBot = 'channel:bot';
 
-/** Keys whose value is the streamer's id. In conditions, the streamer is also the moderator and the chat user. */
+/** Keys whose value is the streamer's id. In conditions, the streamer is also the moderator and, without a bot account, the chat user. */
 const streamerKeys = ['broadcaster_user_id', 'moderator_user_id', 'user_id'];
 
 /** Finds the newest version of a type, by the platform's name (`stream.online`) or the service's name (`stream-online`). */
@@ -41,7 +41,7 @@ export function isOfApplication({ condition }: EventType): boolean {
   return condition.includes('client_id');
 }
 
-/** Returns why the service cannot subscribe to the type, or null when it can. */
+/** Returns why users cannot activate the type, or null when they can. */
 export function unsupportedReason(type: EventType, { clientId }: ConditionValues): string | null {
   if (type.condition_optional.includes('conduit_id'))
     return 'The service subscribes to this type automatically while events arrive over a conduit.';
@@ -79,7 +79,7 @@ export function conditionsFor(
 
 /**
  * Returns the grants that a subscription with the app access token needs (docs/platform-facts.md §5). The user who reads the events must
- * have granted one scope of each group; for chat, the broadcaster must have granted `channel:bot`.
+ * have granted one scope of each group and, for chat, `user:bot`. For most chat types, the broadcaster must have granted `channel:bot`.
  */
 export function requiredGrants(
   { scopes, app_token_extra_scopes: extra }: EventType,
@@ -100,8 +100,8 @@ export function requiredGrants(
 
 /**
  * Returns the scopes, sorted, that a channel must grant so that the service can subscribe to these types. From each group of alternative
- * scopes, picks the first, which is the least privileged. Chat types need two more scopes, because the service subscribes with the app
- * access token. With a bot account, chat types need only `channel:bot` from the channel.
+ * scopes, picks the first, which is the least privileged. Chat types also need `user:bot`, and most of them `channel:bot`, because the
+ * service subscribes with the app access token. With a bot account, chat types need at most `channel:bot` from the channel.
  */
 export function scopesFor(types: readonly EventType[], { hasBot = false } = {}): string[] {
   const needed = types.flatMap((type) => {

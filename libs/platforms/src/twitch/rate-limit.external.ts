@@ -21,8 +21,8 @@ export function readRateLimit({ headers }: ReplyHead): RateLimitReport | undefin
 }
 
 /**
- * Returns how long to wait until Twitch accepts calls again, in milliseconds. Takes the reset time and the current time from Twitch's
- * headers, because this machine's clock may differ.
+ * Returns how long to wait until Twitch accepts calls again, in milliseconds. Takes the reset time and, if there is a `date` header, the
+ * current time from Twitch, because this machine's clock may differ.
  */
 export function readResetMs({ headers }: ReplyHead): number {
   const reset = readNumber(headers, 'ratelimit-reset');

@@ -12,7 +12,7 @@ export interface Member {
   deliver(frames: Buffer, firstSequence: number): void;
 }
 
-// All events of an event-loop turn go into one write. Pending events of this size are written at once.
+// The events of an event-loop turn go into one write. When the pending events reach this size, they are written at once.
 const maxPendingBytes = 64 * 1024;
 
 /** The members that share a filter. */
@@ -78,7 +78,7 @@ class Audience {
   }
 }
 
-/** Delivers each event to the members whose filters it passes. Evaluates each distinct filter once, and makes each frame once. */
+/** Delivers each event to the members whose filters it passes. Evaluates each distinct filter once, and encodes one frame per format. */
 export class FanOut {
   private readonly audiences = new Map<string, Audience>();
   /**
@@ -97,7 +97,7 @@ export class FanOut {
     private readonly onFlushed: (receivedAt: number) => void = () => undefined,
   ) {}
 
-  /** Queues an event. All events of an event-loop turn are sent together. */
+  /** Queues an event. The events of an event-loop turn are sent together, up to 64 KiB at a time. */
   publish(event: LiveEvent): void {
     this.offer(event, this.byChannel.get(null));
     const hasOthers = this.byChannel.size > (this.byChannel.has(null) ? 1 : 0);

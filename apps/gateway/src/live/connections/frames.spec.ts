@@ -66,7 +66,7 @@ describe(frameOf.name, () => {
   });
 });
 
-describe('control frames', () => {
+describe('ready, gap, and keep-alive frames', () => {
   it('do not exist for a plain client, except keep-alives', () => {
     expect(readyFrame(position, 'plain')).toBeUndefined();
     expect(gapFrame('expired', 'plain')).toBeUndefined();

@@ -38,7 +38,7 @@ export interface LiveSurroundings extends EventReaders {
 export interface Closing {
   /** `left`: the client ended the connection. */
   reason: CloseReason | 'left';
-  /** The code of the close frame; null when a client ended a stream of server-sent events. */
+  /** The close code; 1006 when a client ended a WebSocket without a close frame, null when it ended a stream of server-sent events. */
   code: number | null;
 }
 
@@ -73,7 +73,7 @@ export class LiveConnection implements Member {
   private readonly ending = new AbortController();
   /** While catching up: the sequence to send next. 0: not located yet. */
   private cursor = 0;
-  /** The position right before the cursor. Starts as the position that the client sent. Undefined if unknown. */
+  /** The position of the last event before the cursor. Starts as the position that the client sent. Undefined if unknown. */
   private reached: Position | undefined;
   private isLive = false;
   /** Number of the current attempt to locate or catch up. Asynchronous work of an earlier attempt stops when the number has changed. */
@@ -102,7 +102,7 @@ export class LiveConnection implements Member {
     return { state: 'catching_up', lagEvents, unreadBytes };
   }
 
-  /** Starts to deliver. Resolves when the client is live or has left. */
+  /** Starts to deliver. Resolves when the client is live, the connection has ended, or a later attempt has taken over. */
   async start(): Promise<void> {
     const turn = (this.turn += 1);
     const found = await this.findStart();
@@ -153,7 +153,7 @@ export class LiveConnection implements Member {
   /** Reports a gap and moves the client to where the stream continues. */
   interrupt({ reason, nextSequence }: Interruption): void {
     if (this.ending.signal.aborted) return;
-    // The resume position is still being looked up. Start over, because the interruption can make the result wrong.
+    // If the resume position is still being looked up, start over: the interruption can make the result wrong.
     if (this.cursor === 0) {
       void this.start();
     } else {
@@ -163,8 +163,9 @@ export class LiveConnection implements Member {
   }
 
   /**
-   * Sends a keep-alive with the client's position. A live client is at the head of the stream. Clients that catch up get keep-alives too:
-   * if their filter passes few events, they would take the silence for a dead connection and reconnect at an old position.
+   * Sends a keep-alive with the client's position, unless data is buffered for the client or its position is unknown. A live client is at
+   * the head of the stream. Clients that catch up get keep-alives too: if their filter passes few events, they would take the silence for a
+   * dead connection and reconnect at an old position.
    */
   keepAlive(head: Position): void {
     const isWanted = this.request.keepAlive || this.format === 'server_sent';
@@ -180,7 +181,7 @@ export class LiveConnection implements Member {
     this.surroundings.onClosed(this, { reason, code: closeCodes[reason].code });
   }
 
-  /** Cleans up after the client has closed the connection. @param code the code of the client's close frame, if the client sent one */
+  /** Cleans up after the client has closed the connection. @param code the WebSocket's close code: 1006 without a close frame */
   leave(code: number | null = null): void {
     if (this.ending.signal.aborted) return;
     this.endWork();

@@ -72,7 +72,7 @@ export class LiveConnections {
   }
 
   /**
-   * Opens a connection and starts to deliver events. Waits up to 6 s if the user has too many connections at other gateways. Returns
+   * Opens a connection and starts to deliver events. Waits up to 6 s if the user has too many connections at all gateways together. Returns
    * undefined if the client has left by then.
    *
    * @throws ServiceError `too_many_requests` if the user has too many connections; `unavailable` if the process has too many connections or

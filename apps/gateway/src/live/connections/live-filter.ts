@@ -8,8 +8,8 @@ import {
 import type { LiveEvent } from '../stream/live-event.js';
 
 /**
- * The filter of a live connection. Extends the filters of the event list: it accepts several event types, and adds the client's read
- * limits. An event must match all of them.
+ * The filter of a live connection. Unlike a filter of the event list, it can have several event types, and it includes the read limits of
+ * the client's token. An event must match all fields.
  */
 export interface LiveFilter extends Omit<EventFilters, 'eventType'> {
   /** The event must have one of these types. Empty or absent: any type. */
@@ -31,7 +31,7 @@ export function compileFilter(filter: LiveFilter): Condition | undefined {
   return (event) => isInTime(event) && meetsConditions(event.fields);
 }
 
-/** Returns a key that is equal for filters that let the same events pass. */
+/** Returns a key for a filter. Filters with equal keys let the same events pass. */
 export function describeFilter({ limits = {}, ...filter }: LiveFilter): string {
   return JSON.stringify([sortFields(filter), sortFields(limits)]);
 }

@@ -23,7 +23,8 @@ import { stallLimitMs } from '../live-limits.js';
 import type { LiveConnections } from './live-connections.service.js';
 
 const flushLimitMs = 2_000;
-// How long the sender waits for replies. A gateway replies when its clients have read all earlier data, or have stalled for `stallLimitMs`.
+// How long the sender waits for replies. After records, a gateway replies when each of its clients has read all earlier data, or has read
+// nothing for `stallLimitMs`.
 const replyLimitMs = stallLimitMs + 2_000;
 // How often the sender checks whether it still needs to wait. It does not wait for gateways that have died.
 const recheckMs = 250;
@@ -37,7 +38,7 @@ const recheckMs = 250;
  *    └──── number of connections ───────┘
  * ```
  *
- * A sender that waits for the replies goes at the pace of the slowest client.
+ * A sender that waits for the replies goes at the pace of the slowest client. Gateways reply to controls at once.
  */
 export class NamedConnections {
   private connection: NatsConnection | undefined;
@@ -87,7 +88,7 @@ export class NamedConnections {
 
   /**
    * Sends records or a control. Waits up to `limitMs` (12 s by default) for a reply from every gateway with connections of the user.
-   * Returns how many connections took the message, according to the replies. A message without records or a control only counts the
+   * Returns how many connections took the message, according to the replies. A message with neither records nor a control only counts the
    * connections.
    *
    * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError if the message exceeds the maximum NATS payload

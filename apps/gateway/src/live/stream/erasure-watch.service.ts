@@ -23,9 +23,9 @@ const overlapMs = 60_000;
 const sliceLength = 250;
 
 /**
- * Removes the events of erased users from this process's memory: from the ring buffer, and from the cached pages of older events. Asks the
- * events service for erasures every second. Removes the events when it first sees an erasure, and again when the store and the streams no
- * longer contain them. In between, this process can have read some of them again.
+ * Removes the events of erased users from this process's memory: removes them from the ring buffer, and drops all cached pages of older
+ * events. Asks the events service for erasures every second. Removes the events when it first sees an erasure, and again when the store and
+ * the streams no longer contain them, because this process may have read some of them again in between.
  */
 @Injectable()
 export class ErasureWatch {
@@ -61,7 +61,12 @@ export class ErasureWatch {
     return this.loop.stop();
   }
 
-  /** Whether an event is being erased, or was erased since the start of this process. @param text its data, or its record */
+  /**
+   * Whether an erasure that this process has seen covers an event. This process sees all erasures that are unfinished when it starts, and
+   * all later ones.
+   *
+   * @param text the event's data or its record
+   */
   isErased(id: string, text: string): boolean {
     if (this.users.size === 0) return false;
     const users = [...this.users.values()].filter(({ until }) => receivedAt(id) <= until);

@@ -133,7 +133,7 @@ export class EventFeed {
   /**
    * Waits until the feed has read everything that is on the stream now. Keeps waiting while the feed cannot read the stream.
    *
-   * @throws the signal's reason when the signal aborts
+   * @throws the signal's reason when the signal aborts; an error when the service stops
    */
   async untilCurrent(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -235,7 +235,7 @@ export class EventFeed {
   }
 
   /**
-   * Checks for changes that the consumer cannot detect. Ignores a missing response, because the reader detects it by missing heartbeats.
+   * Checks for changes that the consumer cannot detect. Ignores a failed check: if NATS is unavailable, missing heartbeats end the reader.
    */
   private async checkStream(track: FeedTrack, reader: StreamReader): Promise<void> {
     const readBefore = track.nextSequence - 1;
@@ -263,7 +263,7 @@ export class EventFeed {
     throw new Error('the service is stopping');
   }
 
-  /** Returns the last sequence of the stream. Undefined if the stream cannot be read or was replaced. */
+  /** Returns the last sequence of the stream. Undefined if the stream cannot be read, was replaced, or has lost its tail. */
   private async findEnd(): Promise<number | undefined> {
     const { track } = this;
     if (!track || this.health.isFailing || !this.stream.isConnected) return undefined;
@@ -272,7 +272,10 @@ export class EventFeed {
     return track === this.track && isStillThere(track, found, readBefore) ? found.lastSequence : undefined;
   }
 
-  /** Resolves to true when everything up to a sequence has been read, or to false if another track replaces the current one first. */
+  /**
+   * Resolves to true when everything up to a sequence has been read. Resolves to false if another track replaces the current one first, or
+   * the service stops.
+   */
   private hasRead(sequence: number): Promise<boolean> {
     if (this.nextSequence > sequence) return Promise.resolve(true);
     return new Promise((settle) => {

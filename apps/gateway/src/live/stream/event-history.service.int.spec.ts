@@ -247,10 +247,10 @@ describe(EventHistory.name, () => {
     });
 
     it.each([
-      ['within the page', 50, 200],
-      ['after the page', 50, 300],
-      ['everything', 50, 401],
-    ])('reports that events have left the stream %s', async (_, from, firstSequence) => {
+      ['begins within the page', 50, 200],
+      ['begins after the page', 50, 300],
+      ['is empty', 50, 401],
+    ])('reports expired when the stream %s', async (_, from, firstSequence) => {
       await broker.publish(newIds(400));
       await broker.expire(firstSequence);
 

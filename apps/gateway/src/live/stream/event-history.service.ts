@@ -31,9 +31,9 @@ export interface Place {
 }
 
 // After a crash, the relay republishes about its last second of events, because they may be missing on the stream. The history drops a
-// repeated event if its first copy is at most this many pages earlier.
+// repeated event if its first copy is at most this many pages earlier and that page is cached.
 const pagesOfRepetitions = 8;
-// Time limit for reading a page. Reading takes milliseconds, but a page can have to wait for a free reader.
+// Time limit for reading a page. Reading takes milliseconds, but waiting for a free reader can take longer.
 const readLimitMs = 5_000;
 
 /**
@@ -70,7 +70,7 @@ export class EventHistory {
    * Reads up to one page of events from `from` on, never beyond `until`. If only erasures removed the messages between `from` and the start
    * of the stream, skips them instead of reporting `expired`.
    *
-   * @throws if NATS does not respond; the signal's reason when the signal aborts
+   * @throws if the page cannot be read within 5 s; the signal's reason when the signal aborts
    */
   async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
     const page = await this.readStream(place, signal);

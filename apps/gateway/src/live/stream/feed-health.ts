@@ -27,7 +27,7 @@ export class FeedHealth {
     this.warnedCause = undefined;
   }
 
-  /** Records a failure. Logs only one line per cause, however long the failure lasts. */
+  /** Records a failure. Logs it only if its cause differs from the last logged cause, so that a long outage does not fill the log. */
   noteFailure(cause: string): void {
     this.failing = { since: this.failing?.since ?? performance.now(), cause };
     if (cause === this.warnedCause) return;

@@ -6,23 +6,23 @@ import { RecentIds } from './recent-ids.js';
 import { RecordMemory } from './record-memory.js';
 import { maxRingBufferEvents } from '../live-limits.js';
 
-// After an epoch change, old events count as repetitions until none has arrived for this long. The events service then republishes every
-// event that may be missing on the stream. After a backup is restored, this can be a whole day of events and take minutes.
+// After an epoch change, the events service republishes every event that may be missing on the stream. After a backup is restored, this can
+// be a whole day of events and take minutes. Therefore, old events count as repetitions until none has arrived for this long.
 const repetitionMs = 60_000;
 
 /** Tracks which events were read from one epoch of the stream, and up to which sequence. */
 export class FeedTrack {
   readonly ringBuffer: EventRingBuffer;
   private readonly records = new RecordMemory();
-  /** The ids of delivered events, to recognize repetitions. Includes earlier epochs, because the events service republishes events. */
+  /** The ids of the last 20,000 new events, to recognize repetitions. Includes earlier epochs: the events service republishes events. */
   private readonly ids: RecentIds;
   /** The oldest id that was known when the epoch began. Until `repetitionsUntil`, events with older ids count as repetitions. */
   private readonly oldestId: string;
   private repetitionsUntil: number;
   private next: number;
-  /** The value of `next` when the stream was last checked. At that time, the stream still had everything from this sequence on. */
+  /** The value of `next` when a consumer was last created. At that time, the stream still had everything from this sequence on. */
   private lookedAt: number;
-  /** The last message that was read. */
+  /** The last event that was read, even if it was a repetition. */
   private lastSequence = 0;
   private lastId: string | undefined;
 
@@ -47,7 +47,7 @@ export class FeedTrack {
     return this.next;
   }
 
-  /** Where to resume after a disturbance: at the last message that was read, to check that it is still the same message. */
+  /** Where to resume after a disturbance: at the last event that was read, to check that it is still the same event. */
   get resumeSequence(): number {
     return this.lastId === undefined ? this.next : this.lastSequence;
   }

@@ -73,7 +73,8 @@ export class PageReader {
    * Reads the messages up to and including the sequence `end`, or up to the end of the stream if that comes first. The caller knows that
    * the stream reaches the sequence `until`. The result is complete up to `end` or `until`, whichever comes first.
    *
-   * @throws if NATS does not respond, or the consumer's server lacks messages up to `until`. Discard the reader after an error
+   * @throws if NATS does not respond, messages are lost in transit, or the consumer's server lacks messages up to `until`. Discard the
+   * reader after an error
    */
   async read(end: number, until: number): Promise<FoundMessages> {
     this.usedAt = performance.now();

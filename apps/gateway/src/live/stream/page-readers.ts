@@ -22,7 +22,7 @@ export class PageReaders {
   /**
    * Waits until a reader is free, runs the work with a reader that starts at the sequence `from`, and returns the result of the work.
    *
-   * @throws the signal's reason if the signal aborts before a reader is free; the error from opening the reader or from the work
+   * @throws the signal's reason if the signal has aborted when a reader becomes free; the error from opening the reader or from the work
    */
   async use<T>(from: number, signal: AbortSignal, work: (reader: PageReader) => Promise<T>): Promise<T> {
     if (this.busy < maxReaders) this.busy += 1;

@@ -20,7 +20,7 @@ export class RecentIds {
     return this.ids.has(id);
   }
 
-  /** Adds an id that is not in the set yet. */
+  /** Adds an id. The caller makes sure that the id is new. */
   add(id: string): void {
     const leaving = this.places[this.nextPlace];
     if (leaving !== undefined) this.ids.delete(leaving);

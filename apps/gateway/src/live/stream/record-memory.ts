@@ -5,8 +5,8 @@ const maxSharedBytes = blockBytes / 8;
 
 /**
  * Copies records from the network buffer into shared blocks of memory, which is faster than allocating memory for each record. A block
- * stays in memory while any of its records is in use. The ring buffer drops records in order of arrival, so it keeps at most one block with
- * dropped records.
+ * stays in memory while any of its records is in use. The ring buffer drops records in order of arrival, so usually only its oldest block
+ * contains dropped records as well as records in use.
  */
 export class RecordMemory {
   private block = Buffer.alloc(0);

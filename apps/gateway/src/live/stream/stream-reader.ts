@@ -75,7 +75,7 @@ export class StreamReader {
       max_messages: maxInFlight.liveReader,
       expires: pullMs,
       idle_heartbeat: heartbeatMs,
-      // End the reader when the consumer is missing. By default, the NATS client would continue with any consumer that it finds.
+      // End the reader when the consumer is missing. By default, the NATS client would wait until the consumer exists again.
       bind: true,
       abort_on_missing_resource: true,
     });
@@ -112,7 +112,7 @@ export class StreamReader {
       case 'exceeded_limits':
         return this.end(`the consumer is gone or does not respond: ${notification.type}`);
       default:
-      // Other notifications only report that a pull request was sent or has expired.
+      // The other notifications need no reaction. For example, they report that a pull request was sent or has expired.
     }
   }
 }

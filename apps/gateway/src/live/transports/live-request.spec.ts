@@ -17,7 +17,7 @@ function errorsOf(fields: LiveFields): FieldErrors | undefined {
 }
 
 describe(readLiveQuery.name, () => {
-  it('reads all event types, and the last value of any other parameter', () => {
+  it('reads all event types, and the last value of a repeated text parameter', () => {
     expect(readLiveQuery(`${path}?event_type=a&user_id=1&event_type=b%20c&user_id=2`)).toEqual({
       event_type: ['a', 'b c'],
       user_id: '2',

@@ -30,8 +30,8 @@ const flagValues = new Map<string, boolean>([
 ]);
 
 /**
- * Reads the options in a URL's query string. Only `event_type` can have several values; of any other repeated parameter, the last value
- * counts.
+ * Reads the options in a URL's query string. Only `event_type` can have several values. Of a repeated flag, the first value counts; of any
+ * other repeated parameter, the last.
  *
  * @throws ServiceError `unauthenticated` if the query contains a token
  */

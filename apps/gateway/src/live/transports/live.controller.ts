@@ -65,7 +65,7 @@ export class LiveController {
   ): Promise<void> {
     const query = readLiveQuery(request.url);
     const options = parseLiveFields({ ...query, ...(lastEventId && { after: lastEventId }) });
-    // The client disconnected while the gateway checked the token.
+    // The client can have disconnected while the gateway checked the token.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginStream(reply).end();
     const connection = await this.connections.open(options.request, {

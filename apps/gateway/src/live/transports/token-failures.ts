@@ -9,8 +9,9 @@ interface Failures {
 }
 
 /**
- * Slows down token guessing. Each failure from an address doubles the delay before the next failure is reported, up to a maximum.
- * Concurrent delays per address are limited; a client cannot shorten its delay by disconnecting. Valid tokens are not delayed.
+ * Slows down token guessing. Each failure from an address doubles the delay before the next failure is reported, up to a maximum. An
+ * address with many concurrent delays gets no new sockets (see `isOverLimit`). A client cannot shorten its delay by disconnecting. Valid
+ * tokens are not delayed.
  */
 export class TokenFailures {
   /** Sorted by the last failure, oldest first. */
@@ -21,7 +22,7 @@ export class TokenFailures {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Whether an address already has the maximum number of concurrent delays. */
+  /** Whether an address has at least `limits.delaysPerAddress` concurrent delays. */
   isOverLimit(address: string): boolean {
     const now = this.now();
     const { delays = [] } = this.byAddress.get(address) ?? {};

@@ -169,7 +169,7 @@ describe(`limits of ${WebSockets.name}`, () => {
       for (const { socket } of silent) expect(socket.readyState).toBe(WebSocket.OPEN);
     });
 
-    it('closes with 4429 when a token has too many open connections', async () => {
+    it('closes with 4429 when a user has too many open connections', async () => {
       const token = await setup({ connections: { perUser: 2 } });
       const [first] = [await edges.connect({ token }), await edges.connect({ token })];
       await edges.untilLive(2);

@@ -101,7 +101,7 @@ describe(WebSockets.name, () => {
       expect(await closed).toMatchObject({ code: 4401, reason: expect.stringContaining('first message') });
     });
 
-    it('closes with 4401 at once for a token in the URL, and does not log it', async () => {
+    it('closes with 4401 for a token in the URL, and does not log it', async () => {
       const token = await setup();
       const headers = { authorization: `Token ${token}` };
       for (const path of [`?token=${token}`, `?a=b&token=${token}`, '?token=']) {

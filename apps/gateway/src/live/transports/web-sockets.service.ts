@@ -60,13 +60,15 @@ const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
  *                       Authorization                    valid
  *  handshake ──▶ waiting ──────────▶ checking the token ───────▶ LiveConnection
  *      │            │                  │          │
- *   429, 503   10 s: 4401    4400, 4429, 1013   wrong ──▶ delay ──▶ 4401
+ * 400, 429, 503  10 s: 4401     other codes      wrong ──▶ delay ──▶ 4401
  * ```
+ *
+ * The other codes are 4400, 4403, 4429, and 1013. In every state, a shutdown closes the socket with 1012.
  */
 @Injectable()
 export class WebSockets {
   private readonly server = new WebSocketServer(serverOptions);
-  /** Sockets that have not sent a valid token yet, or are being rejected. */
+  /** Sockets that are not live yet, including those that are being rejected. */
   private readonly waiting = new Set<WebSocket>();
   private readonly places: FairShare;
   private readonly tokenFailures: TokenFailures;
@@ -179,7 +181,7 @@ export class WebSockets {
    * Returns the token in the handshake. If the handshake has no token, waits for the first message and returns its token and options.
    * Returns undefined if the client disconnects before it sends a message.
    *
-   * @throws ServiceError `unauthenticated` if no message with a token arrives in time
+   * @throws ServiceError `unauthenticated` if no message arrives in time, or the first message contains no token
    */
   private async readIntroduction(
     webSocket: WebSocket,

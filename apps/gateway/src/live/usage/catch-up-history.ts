@@ -20,8 +20,8 @@ export class CatchUpHistory {
   ) {}
 
   /**
-   * Reads a page (see `EventHistory.read`), after waiting for a turn and for the permitted rate. The turn ends when it is due, or when no
-   * further read follows within `turnMs`. The user's other connections can then read.
+   * Reads a page (see `EventHistory.read`), after waiting for a turn and for the permitted rate. A turn that is due ends before the next
+   * read. A turn also ends when no further read follows within `turnMs`. The user's other connections can then read.
    */
   async read(place: Place, signal: AbortSignal): Promise<HistoryPage> {
     clearTimeout(this.idleTimer);

@@ -65,7 +65,7 @@ describe(CatchUps.name, () => {
     expect(gateway.board.ownUsers).toEqual([]);
   });
 
-  it('lets users not wait for each other', async () => {
+  it('does not make users wait for each other', async () => {
     const [gateway] = startGateways(1);
     begin(gateway, 50);
     const other = begin(gateway, 1, 'bob');
@@ -89,7 +89,7 @@ describe(CatchUps.name, () => {
     await eventually(() => expect(turns).toHaveLength(3));
   });
 
-  it('ends a turn only when others have waited for its time', async () => {
+  it('marks a turn that has used its time as due only while another catch-up waits', async () => {
     const [gateway] = startGateways(1, { turnMs: 0 });
     const turns = begin(gateway, 2);
     await settle();

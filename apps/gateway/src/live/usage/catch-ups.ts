@@ -14,7 +14,8 @@ interface Waiter {
   grant(turn: CatchUpTurn): void;
 }
 
-// After a turn, this gateway waits 50 to 150 ms before it starts the user's next turn. In that time, another gateway can start one.
+// If clients of the user also wait at other gateways when a turn ends, this gateway waits 50 to 150 ms before it starts the user's next
+// turn. In that time, another gateway can start one.
 const courtesyMs = { min: 50, spread: 100 };
 
 /**

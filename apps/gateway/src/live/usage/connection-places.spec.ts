@@ -37,7 +37,7 @@ const tooMany = expect.objectContaining({
 }) as Error;
 
 describe(ConnectionPlaces.name, () => {
-  it('refuses at once what is too much at one gateway, with a text that fits in a close frame', async () => {
+  it('refuses at once a client that exceeds the limit at one gateway', async () => {
     const { gateways } = startGateways(1);
     await take(gateways[0], 3);
 
@@ -45,7 +45,7 @@ describe(ConnectionPlaces.name, () => {
     await take(gateways[0], 3, 'bob');
   });
 
-  it('refuses what is too much at all gateways together, after a wait', async () => {
+  it('refuses a client that exceeds the limit at all gateways together, after a wait', async () => {
     const { gateways } = startGateways(2, { patienceMs: 10 });
     await take(gateways[0], 2);
     await take(gateways[1], 1);
@@ -101,7 +101,7 @@ describe(ConnectionPlaces.name, () => {
   });
 
   describe('findExcess', () => {
-    it('lets one gateway close what two have granted at the same moment, when it lasts', async () => {
+    it('reports an excess at one gateway only, at the second check in a row', async () => {
       const { gateways, tell } = startGateways(2, { isImmediate: false });
       await take(gateways[0], 3);
       await take(gateways[1], 3);

@@ -18,8 +18,9 @@ interface Waiter {
  *  otherwise ───────────────────────────────────────▶ granted
  * ```
  *
- * Clients wait because another gateway may have just stopped: its clients can reconnect here before this gateway learns that their old
- * connections have ended. If two gateways grant the last place at the same time, `findExcess` reports the excess.
+ * A user's waiting clients count toward the user's maximum at this gateway. Clients wait because another gateway may have just stopped: its
+ * clients can reconnect here before this gateway learns that their old connections have ended. If two gateways grant the last place at the
+ * same time, `findExcess` reports the excess.
  */
 @Injectable()
 export class ConnectionPlaces {
@@ -38,7 +39,7 @@ export class ConnectionPlaces {
   /**
    * Takes a place for a user, and waits if none is free. Returns whether the client had to wait. Call `release` to give the place back.
    *
-   * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections, or stops while the client waits
+   * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections or is stopping
    */
   async take(userId: string): Promise<boolean> {
     this.refuseIfStopped();

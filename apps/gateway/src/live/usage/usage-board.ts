@@ -14,7 +14,7 @@ const expiryMs = 4_000;
 const maxUsersPerMessage = 1_000;
 const nothing: LiveUsage = { connections: 0, catchUps: 0, waiting: 0 };
 
-/** Counts each user's live connections and catch-ups: its own exactly, and those of other gateways as last announced. */
+/** Counts each user's live connections and catch-ups: exactly at this gateway, and as last announced at other gateways. */
 @Injectable()
 export class UsageBoard {
   /** Random id of this gateway process. */

@@ -1,7 +1,7 @@
 import { createPhrase } from './chat-texts.js';
 import { identify, identifyBoth, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
 
-/** Events about users' accounts and the application. They concern no channel. */
+/** Events about users' accounts and the application. Most concern no channel. */
 export const accountBuilders: PayloadBuilders = {
   'user.update': updateUser,
   'user.whisper.message': whisper,
@@ -16,7 +16,7 @@ function clientOf({ condition, random }: Scene): string {
   return condition.client_id ?? random.uuid().replaceAll('-', '');
 }
 
-/** Omits the e-mail address: no simulated user has granted the scope for it. */
+/** Omits the e-mail address, which is optional: simulated users have none. */
 function updateUser({ random, listener }: Scene): EventPayload {
   return {
     ...identify('user', listener),

@@ -67,7 +67,7 @@ export function createCheerText(random: Random): ChatText & { bits: number } {
   return { ...joinFragments(fragments), bits };
 }
 
-/** Text without mentions, for held messages. Its emotes have fewer details than in chat. */
+/** Text whose fragments lack the field `mention`, for held messages and rewards. Its emotes have only the fields in `emoteKeys`. */
 export function createPlainText(random: Random, emoteKeys: readonly string[] = fullEmoteKeys): ChatText {
   const fragments: Fragment[] = [textFragment(`${random.pick(phrases)} `)];
   if (random.chance(0.4)) {
@@ -82,7 +82,7 @@ export function createPlainText(random: Random, emoteKeys: readonly string[] = f
   };
 }
 
-/** Text that AutoMod holds for review. */
+/** Text that AutoMod holds for review. Its emotes have fewer fields than in chat. */
 export function createHeldText(random: Random): ChatText {
   return createPlainText(random, ['id', 'emote_set_id']);
 }
@@ -114,7 +114,7 @@ function textFragment(text: string): Fragment {
   return { type: 'text', text, cheermote: null, emote: null, mention: null };
 }
 
-/** Adds spaces between the fragments. As on the platform, the spaces belong to the text fragments. */
+/** Adds a text fragment with a space between the fragments. On the platform, too, spaces are in text fragments. */
 function joinFragments(fragments: Fragment[]): ChatText {
   const joined = fragments.flatMap((fragment, index) =>
     index === 0 ? [fragment] : [textFragment(' '), fragment],

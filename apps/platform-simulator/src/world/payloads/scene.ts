@@ -12,13 +12,13 @@ export type EventPayload = Record<string, unknown>;
 export interface Scene {
   readonly random: Random;
   readonly channel: Channel;
-  /** The viewer who causes the event. */
+  /** The viewer who causes the event or whom it concerns. */
   readonly viewer: Viewer;
   /** For events with two viewers. */
   readonly otherViewer: Viewer;
-  /** The user in events that concern a user instead of a channel. */
+  /** The user whom the subscription's condition names in `user_id`. Default: the viewer. */
   readonly listener: Person;
-  /** Source of a raid, or partner of a shared chat. */
+  /** The second channel, such as the other side of a raid or a shared chat. */
   readonly otherChannel: Channel;
   /** The subscription's condition. Empty if there is no subscription. */
   readonly condition: Condition;

@@ -30,7 +30,7 @@ export interface EventType {
   unverified: string[];
 }
 
-/** All 83 types and versions, sorted by type. The newest version of a type comes last. */
+/** All 83 types and versions, grouped by type. The newest version of a type comes last in its group. */
 export const eventTypes = readData('event-types') as readonly EventType[]; // Safe cast: event-types.spec.ts checks the data.
 
 /** Finds a type in the given version, or by default in its newest version. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Reads a data file of this folder. The specs of the callers check that the data matches its type. */
+/** Reads a data file of this folder. Tests check that the data matches its type (see the callers). */
 export function readData(name: string): unknown {
   // The data files stay in src. This relative path works from src and from dist.
   return JSON.parse(
