@@ -28,7 +28,9 @@ export class AuditLogController {
     summary: 'List the audit log, newest first',
     description:
       'Owners only. Shows who did what, to which object, when, and from where. An entry appears within a second of the action, ' +
-      `or within a minute if it represents several failed logins. Entries are kept for 400 days. Follow \`next\` until it is null.\n\n${printAuditActions()}`,
+      'or within a minute if it represents several failed logins. Entries are kept for 400 days. If a request fails because a service ' +
+      'did not reply in time, its action is also listed, because it may have been carried out. ' +
+      `Follow \`next\` until it is null.\n\n${printAuditActions()}`,
   })
   @PageParameters('Entries')
   @Answers(200, 'A page of the audit log', { type: AuditLogPageReply })

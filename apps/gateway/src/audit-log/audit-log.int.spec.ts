@@ -1,3 +1,5 @@
+import { ServiceError } from '@stream-events/contracts';
+import { ReplyTimeoutError } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
@@ -72,6 +74,21 @@ describe('the audit log', () => {
         address: '192.0.2.1',
         count: 1,
       });
+    });
+
+    it('records a request that succeeded or got no reply in time, but not one that was refused', async () => {
+      const { log } = setup();
+      const toAction = (reply?: { id: string }): AuditedAction => action({ objectId: reply?.id ?? null });
+      const late = new ReplyTimeoutError('events.create-erasure', 5_000);
+      const refused = new ServiceError('conflict', 'Too many erasures are waiting.');
+
+      expect(await log.recordReply(Promise.resolve({ id: 'done' }), toAction)).toEqual({ id: 'done' });
+      await expect(log.recordReply(Promise.reject(refused), toAction)).rejects.toBe(refused);
+      await expect(log.recordReply(Promise.reject(late), toAction)).rejects.toBe(late);
+      await log.recordReply(Promise.resolve({ id: 'not worth an entry' }), () => undefined);
+      await log.flushed();
+
+      expect((await listAll()).map(({ objectId }) => objectId)).toEqual([null, 'done']);
     });
 
     it('keeps entries while the table is unavailable, and writes them afterwards', async () => {

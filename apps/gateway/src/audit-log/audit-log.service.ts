@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { isContentError } from '@stream-events/database';
 import { generateId } from '@stream-events/ingest';
+import { ReplyTimeoutError } from '@stream-events/messaging';
 import { Counter, FailureLog, LOGGER, pause, Registry, within, type Logger } from '@stream-events/service';
 import type { Actor } from '../access/caller.js';
 import type { AuditAction } from './audit-actions.js';
@@ -8,7 +9,7 @@ import type { AuditEntry } from './audit-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { FailedLoginLimit } from './failed-login-limit.js';
 
-/** An action that has succeeded, or a login that has failed. */
+/** An action that has succeeded or may have succeeded, or a login that has failed. */
 export interface AuditedAction {
   action: AuditAction;
   by: Actor;
@@ -83,6 +84,29 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     if (action === 'user.login_failed' && !this.failedLogins.admit()) return;
     const address = by.address?.slice(0, maxAddressLength) ?? null;
     this.add({ id, action, userId: by.id, username: by.username, objectId, address, count: 1 });
+  }
+
+  /**
+   * Waits for another service's reply to an action, then records the action. Also records it when no reply arrives in time, because the
+   * service may have carried it out. Records nothing when the request fails otherwise.
+   *
+   * @param toAction describes the action. Called without a reply when none arrived. Returns undefined for an action that needs no entry
+   */
+  async recordReply<Reply>(
+    reply: Promise<Reply>,
+    toAction: (reply?: Reply) => AuditedAction | undefined,
+  ): Promise<Reply> {
+    let action: AuditedAction | undefined;
+    try {
+      const received = await reply;
+      action = toAction(received);
+      return received;
+    } catch (error) {
+      if (error instanceof ReplyTimeoutError) action = toAction();
+      throw error;
+    } finally {
+      if (action) this.record(action);
+    }
   }
 
   /** Resolves when no entry is waiting, or when the service stops writing. */

@@ -94,8 +94,10 @@ export class DeadLettersController {
       'before but can be read now, a dead letter with the id of the event replaces it',
   })
   async retry(@Id() id: string, @CurrentActor() by: Actor): Promise<RetryReply> {
-    const { id: eventId, outcome } = await this.client.request(retryDeadLetter, { id });
-    this.audit.record({ action: 'dead_letter.retried', by, objectId: id });
+    const { id: eventId, outcome } = await this.audit.recordReply(
+      this.client.request(retryDeadLetter, { id }),
+      () => ({ action: 'dead_letter.retried', by, objectId: id }),
+    );
     return { outcome, id: eventId };
   }
 
@@ -111,7 +113,10 @@ export class DeadLettersController {
   @Answers(204, 'Discarded')
   @RefusesWith(missing)
   async discard(@Id() id: string, @CurrentActor() by: Actor): Promise<void> {
-    await this.client.request(discardDeadLetter, { id });
-    this.audit.record({ action: 'dead_letter.discarded', by, objectId: id });
+    await this.audit.recordReply(this.client.request(discardDeadLetter, { id }), () => ({
+      action: 'dead_letter.discarded',
+      by,
+      objectId: id,
+    }));
   }
 }

@@ -50,14 +50,13 @@ export class ErasuresController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ErasureRecord> {
-    const erasure = await this.client.request(
-      createErasure,
-      { ...toUser(platform_user_id, user_hash), isDryRun: dry_run },
-      { correlationId: request.id },
-    );
-    // Do not record the id of the erased user: the audit log would keep it for 400 days.
+    const order = { ...toUser(platform_user_id, user_hash), isDryRun: dry_run };
     const action = dry_run ? 'erasure.dry_run_started' : 'erasure.started';
-    this.audit.record({ action, by, objectId: erasure.id });
+    const erasure = await this.audit.recordReply(
+      this.client.request(createErasure, order, { correlationId: request.id }),
+      // Do not record the id of the erased user: the audit log would keep it for 400 days.
+      (created) => ({ action, by, objectId: created?.id ?? null }),
+    );
     reply.header('Location', `/api/v1/erasures/${erasure.id}`);
     return toErasureRecord(erasure);
   }

@@ -69,8 +69,10 @@ export class ConnectionsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ConnectionRecord> {
     const order = { ...body, ...(by.id !== null && { startedBy: by.id }) };
-    const connection = await this.client.request(startConnection, order, { correlationId: request.id });
-    this.audit.record({ action: 'connection.started', by, objectId: connection.id });
+    const connection = await this.audit.recordReply(
+      this.client.request(startConnection, order, { correlationId: request.id }),
+      (started) => ({ action: 'connection.started', by, objectId: started?.id ?? null }),
+    );
     reply.header('Location', `/api/v1/platform/connections/${connection.id}`);
     return toConnectionRecord(connection);
   }
@@ -103,8 +105,10 @@ export class ConnectionsController {
   @Answers(204, 'Deleted')
   @RefusesWith(missing)
   async delete(@Id() id: string, @CurrentActor() by: Actor, @Req() request: FastifyRequest): Promise<void> {
-    await this.client.request(removeConnection, { id }, { correlationId: request.id });
-    this.audit.record({ action: 'connection.removed', by, objectId: id });
+    await this.audit.recordReply(
+      this.client.request(removeConnection, { id }, { correlationId: request.id }),
+      () => ({ action: 'connection.removed', by, objectId: id }),
+    );
   }
 }
 

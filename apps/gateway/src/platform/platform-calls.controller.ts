@@ -112,11 +112,13 @@ export class PlatformCallsController {
       ...readCallQuery(request.url),
       body: bytes && bytes.length > 0 ? readJsonObject(bytes).text : null,
     };
-    const { status, headers, body } = await this.client.request(callPlatform, call, {
-      correlationId: request.id,
-    });
-    if (method !== 'GET' && status < 300 && endpoint.endpoint !== unrecorded)
-      this.audit.record({ action: 'platform_call.sent', by, objectId: `${method} ${endpoint.endpoint}` });
+    const isRecorded = method !== 'GET' && endpoint.endpoint !== unrecorded;
+    const objectId = `${method} ${endpoint.endpoint}`;
+    const { status, headers, body } = await this.audit.recordReply(
+      this.client.request(callPlatform, call, { correlationId: request.id }),
+      (reply) =>
+        isRecorded && (reply?.status ?? 0) < 300 ? { action: 'platform_call.sent', by, objectId } : undefined,
+    );
     // Forbid caching, because replies can contain secrets of the channel.
     void reply.code(status).headers({ ...headers, 'cache-control': 'no-store' });
     await reply.send(body === '' ? undefined : Buffer.from(body, 'base64'));

@@ -178,9 +178,11 @@ export class PlatformController {
     if (!isTextWithin(type, 1, 255))
       throw new ServiceError('not_found', 'There is no event type with this name.');
     const change = { type, active };
-    const eventType = await this.client.request(setEventType, change, { correlationId: request.id });
     const action = active ? 'event_type.activated' : 'event_type.deactivated';
-    this.audit.record({ action, by, objectId: eventType.type });
+    const eventType = await this.audit.recordReply(
+      this.client.request(setEventType, change, { correlationId: request.id }),
+      (changed) => ({ action, by, objectId: changed?.type ?? type }),
+    );
     return toEventTypeRecord(eventType);
   }
 }

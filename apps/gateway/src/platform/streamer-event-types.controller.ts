@@ -67,8 +67,10 @@ export class StreamerEventTypesController {
     if (unknown !== undefined) throw ServiceError.onField('event_types', 'contains an unknown event type');
     const userId = await this.findUserId(id, request);
     const order = { userId, types: names };
-    const chosen = await this.client.request(setStreamerEventTypes, order, { correlationId: request.id });
-    this.audit.record({ action: 'streamer.event_types_chosen', by, objectId: id });
+    const chosen = await this.audit.recordReply(
+      this.client.request(setStreamerEventTypes, order, { correlationId: request.id }),
+      () => ({ action: 'streamer.event_types_chosen', by, objectId: id }),
+    );
     return toBody(chosen);
   }
 

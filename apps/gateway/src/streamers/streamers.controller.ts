@@ -155,8 +155,10 @@ export class StreamersController {
   @Answers(204, 'Deleted')
   @RefusesWith(missing)
   async delete(@Id() id: string, @CurrentActor() by: Actor, @Req() request: FastifyRequest): Promise<void> {
-    await this.client.request(deleteStreamer, { id }, { correlationId: request.id });
-    this.audit.record({ action: 'streamer.deleted', by, objectId: id });
+    await this.audit.recordReply(
+      this.client.request(deleteStreamer, { id }, { correlationId: request.id }),
+      () => ({ action: 'streamer.deleted', by, objectId: id }),
+    );
   }
 }
 
