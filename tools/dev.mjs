@@ -85,7 +85,9 @@ function scanSources() {
   const files = projects.flatMap((source) =>
     readdirSync(root + source, { recursive: true }).map((path) => `${source}/${path}`),
   );
-  const sources = files.filter((path) => /(?<!\.spec)\.ts$/.test(path) && !/[\\/]api\.ts$/.test(path));
+  const sources = files.filter(
+    (path) => /\.(ts|json|css|html)$/.test(path) && !/(\.spec|[\\/]api)\.ts$/.test(path),
+  );
   return new Map(
     sources.map((path) => [path, statSync(root + path, { throwIfNoEntry: false })?.mtimeMs ?? 0]),
   );

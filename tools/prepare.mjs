@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { alone } from './alone.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -17,14 +18,20 @@ const installedMark = `${root}node_modules/.installed-lock`;
  * @param {string[]} [options] additional options for `nx run-many`
  */
 export function prepare(options) {
-  requireNode();
   install();
   if (!build(options)) process.exit(1);
 }
 
-/** Installs the packages if they are missing or differ from the lock file. */
+/** Installs the packages if they are missing or differ from the lock file. Exits the process if Node is too old or the step fails. */
 export function install() {
-  if (existsSync(installedMark) && readFileSync(installedMark, 'utf8') === hashLock()) return;
+  requireNode();
+  if (isInstalled()) return;
+  alone(root, installPackages);
+}
+
+function installPackages() {
+  // Another command may have installed them while this one waited.
+  if (isInstalled()) return;
   process.stdout.write('  Packages: installing (takes about a minute the first time)\n');
   const [npm, ...npmArgs] = npmCommand();
   run(
@@ -42,6 +49,10 @@ export function install() {
  */
 export function markInstalled() {
   writeFileSync(installedMark, hashLock());
+}
+
+function isInstalled() {
+  return existsSync(installedMark) && readFileSync(installedMark, 'utf8') === hashLock();
 }
 
 function hashLock() {
@@ -81,11 +92,9 @@ export function build(options = []) {
     '--output-style=static',
     ...options,
   ];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: root,
-    encoding: 'utf8',
-    env: environment(),
-  });
+  const { status, stdout, stderr } = alone(root, () =>
+    spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env: environment() }),
+  );
   if (status === 0) return true;
   process.stderr.write(`${stdout}${stderr}\nThe build failed.\n`);
   return false;
