@@ -153,6 +153,18 @@ describe(KeyRotation.name, () => {
     );
   });
 
+  it('still moves values after an instance could not start because of a mistyped key', async () => {
+    const before = create([fresh, old]);
+    await before.start();
+    await before.stop();
+    await add(2, old);
+    await expect(create([lost]).start()).rejects.toThrow('SECRET_KEY lacks a key');
+
+    await create([fresh, old]).start();
+
+    await eventually(async () => expect(await countUnder(fresh)).toBe(2));
+  });
+
   it('starts when the missing value can be replaced, and moves the others', async () => {
     await add(3, lost);
     await add(4, old);

@@ -61,7 +61,7 @@ export class KeyRotation {
   private readonly holder = randomUUID();
   /** What was logged last, so that the next pass does not log it again. */
   private reportedEnd: number | undefined;
-  private reportedUnknown = '';
+  private readonly reportedUnknown = new Map<string, number>();
 
   constructor(private readonly options: KeyRotationOptions) {
     const { dataSource, box, columns, metrics, logger } = options;
@@ -81,8 +81,9 @@ export class KeyRotation {
    * @throws Error that says how many values in which table need a missing key
    */
   async start(): Promise<void> {
-    await this.registerKey();
+    // Check first: the number of a mistyped key would keep the services with the right keys from moving values.
     this.show(await this.check());
+    await this.registerKey();
     // A single key leaves nothing to move.
     if (this.options.box.keyCount > 1) this.loop.start();
   }
@@ -113,6 +114,7 @@ export class KeyRotation {
    * @throws Error when a value needs a missing key
    */
   async runOnce(): Promise<number> {
+    await this.check();
     await this.registerKey();
     let total = 0;
     for (const values of this.values) {
@@ -200,9 +202,8 @@ export class KeyRotation {
   }
 
   private reportUnknown(table: string, counts: EncryptedCounts): void {
-    const state = `${table} ${counts.unknown}`;
-    if (state === this.reportedUnknown) return;
-    this.reportedUnknown = state;
+    if (this.reportedUnknown.get(table) === counts.unknown) return;
+    this.reportedUnknown.set(table, counts.unknown);
     this.options.logger.error({ table, values: counts.unknown }, missingKey(table, counts).message);
   }
 

@@ -9,9 +9,10 @@ import type { RunningErasure } from './erasures.repository.js';
 const connectLimitMs = 3_000;
 /** A transaction that starts at least this long after the request belongs to a write that already knows about the erasure. */
 const announcementMs = maxAgeMs + connectLimitMs;
-// How long the stage waits for transactions that started before then. Nearly every write is a single statement, which the statement timeout
-// ends within 10 s. The stage ignores transactions that run longer, because they are hardly ever writes: building an index can take hours.
-const statementLimitMs = 12_000;
+// How long the stage waits for transactions that started before then. Most writes are a single statement, which the statement timeout ends
+// within 10 s; writes of raids and of overlapping deliveries consist of several. The stage ignores transactions that run longer, because
+// they are hardly ever writes: building an index can take hours.
+const writeLimitMs = 60_000;
 const intervalMs = 250;
 
 /**
@@ -27,7 +28,7 @@ export class AnnouncingStage implements Stage {
   async run({ id, ageMs }: RunningErasure): Promise<ErasureStep> {
     const progress = Math.min(1, ageMs / announcementMs);
     if (ageMs < announcementMs) return { isComplete: false, progress, pauseMs: intervalMs };
-    const isComplete = ageMs > announcementMs + statementLimitMs || !(await this.hasEarlierWrites(id));
+    const isComplete = ageMs > announcementMs + writeLimitMs || !(await this.hasEarlierWrites(id));
     return { isComplete, progress, pauseMs: intervalMs };
   }
 

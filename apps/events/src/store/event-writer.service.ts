@@ -11,7 +11,7 @@ import { toRow, type EventRow, type WrittenBatch } from './write-batch.js';
 
 // Maximum number of attempts after deadlocks or serialization failures. The second attempt usually succeeds, so further failures have
 // another cause.
-const maxConflictRetries = 5;
+const maxAttempts = 5;
 
 type Outcomes = Map<string, StoreOutcome>;
 
@@ -156,7 +156,7 @@ export class EventWriter {
         if (isMissingPartition(error) && !hasMadePartitions) {
           await this.partitions.ensureFor(part.rows.map((row) => row.id));
           hasMadePartitions = true;
-        } else if (!isConflictError(error) || attempt >= maxConflictRetries) {
+        } else if (!isConflictError(error) || attempt >= maxAttempts) {
           throw error;
         }
       }

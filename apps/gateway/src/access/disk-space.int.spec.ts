@@ -73,7 +73,7 @@ describe(DiskSpace.name, () => {
     expect(value?.value).toBeGreaterThan(0);
   });
 
-  it('checks the disk from the start, until it is stopped', async () => {
+  it('checks the disk from the start', async () => {
     const { sut } = setup(everything);
     sut.onApplicationBootstrap();
     await sut.onModuleDestroy();

@@ -51,6 +51,12 @@ class RateLimit {
     return left;
   }
 
+  /** Returns what a request took that another limit then refused. */
+  giveBack(userId: string, count: number): void {
+    const allowance = this.allowances.get(userId);
+    if (allowance) allowance.left = Math.min(allowance.left + count, this.perSecond);
+  }
+
   /** Drops users without a request in the last second: their allowance is full again, as for a new user. */
   private forgetFull(now: number): void {
     for (const [userId, { updatedAt }] of this.allowances)
@@ -102,11 +108,13 @@ export class RateLimits {
         .join(', '),
     });
     const exceeded = taken.find(({ left }) => left < 0);
-    if (exceeded)
+    if (exceeded) {
+      if (exceeded.limit === this.writes && this.requests.perSecond > 0) this.requests.giveBack(userId, 1);
       throw new RateLimitError(
         'too_many_requests',
         `You exceeded the limit of ${exceeded.limit.perSecond} ${exceeded.limit.name === 'writes' ? 'writes (a body counts as one more for each full 16 KiB)' : 'requests'} per second. Retry after the time in \`Retry-After\`.`,
         { retryAfterSeconds: 1 },
       );
+    }
   }
 }

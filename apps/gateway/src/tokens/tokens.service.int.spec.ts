@@ -101,7 +101,7 @@ describe(Tokens.name, () => {
     const { identify } = setup();
     const { token } = await register();
     const query = jest.spyOn(dataSource, 'query');
-    const now = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
+    const now = jest.spyOn(performance, 'now').mockReturnValue(1_000_000);
     try {
       for (let time = 0; time < 10; time += 1) await identify(token);
 

@@ -73,7 +73,11 @@ export class LoginBudgets {
   }
 }
 
-/** The keys of the two budgets: of the address, and of the user name. The prefix keeps an address and a name from having the same key. */
+/**
+ * The keys of the two budgets: of the address, and of the user name. Both hashes have a prefix: otherwise, the user name
+ * `address 192.0.2.1` would share the budget of that address.
+ */
 function keysOf({ address, usernameHash }: BudgetOwners): Buffer[] {
-  return [createHash('sha256').update(`address ${address}`).digest(), usernameHash];
+  const nameKey = createHash('sha256').update('name ').update(usernameHash).digest();
+  return [createHash('sha256').update(`address ${address}`).digest(), nameKey];
 }

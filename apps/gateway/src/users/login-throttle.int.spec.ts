@@ -128,6 +128,14 @@ describe(LoginThrottle.name, () => {
     }),
   );
 
+  it('keeps the budget of an address apart from that of a user name that looks like its key', async () => {
+    const address = newAddress();
+    expect(await attempt(address, `address ${address}`)).toBe(0);
+    for (let count = 0; count < 25; count += 1) await attempt(newAddress(), `address ${address}`);
+
+    expect(await attempt(address, newName())).toBe(0);
+  });
+
   it('allows one attempt per minute when a budget is used up', async () => {
     const address = newAddress();
     for (let count = 0; count < 20; count += 1) await attempt(address, newName());
