@@ -36,7 +36,8 @@ export class Loss {
 export function parseObject(data: string): Record<string, unknown> | Loss {
   try {
     const content: unknown = JSON.parse(data);
-    if (typeof content === 'object' && content !== null) return content as Record<string, unknown>; // Safe cast: just checked.
+    if (typeof content === 'object' && content !== null && !Array.isArray(content))
+      return content as Record<string, unknown>; // Safe cast: just checked.
     return new Loss(new Error('The event stream sent data that is not a JSON object'));
   } catch (cause) {
     return new Loss(new Error('The event stream sent data that is not valid JSON', { cause }));

@@ -128,7 +128,10 @@ const printers: Record<string, (value: unknown) => string | undefined> = {
   tier: (value) =>
     isFilledText(value) ? (value === 'Prime' ? 'Prime' : `Tier ${value.slice(0, 1)}`) : undefined,
   seconds: (value) => (typeof value === 'number' ? `${number.format(value)} s` : undefined),
-  time: (value) => (isFilledText(value) ? parseTime(value).toLocaleString() : undefined),
+  time: (value) => {
+    const time = isFilledText(value) ? parseTime(value) : undefined;
+    return time && !Number.isNaN(time.getTime()) ? time.toLocaleString() : undefined;
+  },
   money: (value) => {
     if (!isObject(value)) return undefined;
     const { value: amount, decimal_places: places, currency } = value;

@@ -6,6 +6,11 @@ describe(printUserText.name, () => {
     expect(printUserText('مرحبا <b>&amp;</b>')).toBe('مرحبا <b>&amp;</b>');
   });
 
+  it('never shows half a character', () => {
+    const shown = printUserText(`\u202e${'🎉'.repeat(20)}`, 10);
+    expect(shown).toBe(`${'🎉'.repeat(9)}…`);
+  });
+
   it('cuts long text between characters', () => {
     expect(printUserText('😀'.repeat(40_000), 3)).toBe('😀😀😀…');
     expect(printUserText('abc', 3)).toBe('abc');

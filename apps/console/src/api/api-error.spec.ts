@@ -11,6 +11,13 @@ describe('retryInterval', () => {
 });
 
 describe('describeFault', () => {
+  it('says whether the service does not respond, or a proxy responds in its place', () => {
+    expect(describeFault(failed(0))).toMatchObject({ title: 'No connection' });
+    const { title, detail } = describeFault(failed(502));
+    expect(title).toBe('Unexpected response');
+    expect(detail).toMatch('such as a proxy, responded with status 502');
+  });
+
   it('does not promise that the page tries again, because forms and buttons do not', () => {
     for (const status of [0, 429, 503]) expect(describeFault(failed(status)).advice).not.toMatch(/keeps/);
   });

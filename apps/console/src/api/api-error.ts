@@ -1,6 +1,6 @@
 import type { Problem } from '@stream-events/client';
 
-/** The service rejected a request or did not respond. */
+/** The service rejected a request or did not respond, or another server responded in its place. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -11,7 +11,7 @@ export class ApiError extends Error {
     /** Identifies the request in the service's logs. */
     readonly requestId: string | undefined,
   ) {
-    super(problem?.detail ?? 'The service does not respond.');
+    super(problem?.detail ?? detailWithoutProblem(status));
   }
 
   /** Validation errors by request field, shown beside the form fields. */
@@ -19,6 +19,13 @@ export class ApiError extends Error {
     const errors = Object.entries(this.problem?.errors ?? {});
     return Object.fromEntries(errors.map(([field, messages]) => [field, messages.join('; ')]));
   }
+}
+
+/** Every error response of the service has a problem document. Other responses come from a proxy in front of it. */
+function detailWithoutProblem(status: number): string {
+  return status === 0
+    ? 'The service does not respond.'
+    : `Another server, such as a proxy, responded with status ${status} instead of the service.`;
 }
 
 /** Whether retrying the request soon can succeed. */
@@ -48,7 +55,8 @@ export function describeFault(error: unknown): Fault {
       advice: 'Reload the page. If the error happens again, report it with the steps that cause it.',
     };
   const { status, problem, message: detail } = error;
-  return { title: problem?.title ?? 'No connection', detail, advice: adviceFor(status, error.requestId) };
+  const title = problem?.title ?? (status === 0 ? 'No connection' : 'Unexpected response');
+  return { title, detail, advice: adviceFor(status, error.requestId) };
 }
 
 function adviceFor(status: number, requestId: string | undefined): string {

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { ApiError } from './api-error.js';
 import { Pictures } from './pictures.js';
 
@@ -56,12 +57,23 @@ describe(Pictures.name, () => {
     expect([sut.find('users', '1'), asked]).toEqual([undefined, ['users/1']]);
   });
 
-  it('stops loading for a while after a failure', async () => {
-    const { sut, asked, load } = setup(failure(503));
-    await load('1');
-    sut.want('users', '2', () => undefined);
-    // Timers with the same delay fire in creation order, so the pictures' timers fire before this timer.
-    await new Promise((resolve) => setTimeout(resolve, limits.delayMs));
-    expect(asked).toEqual(['users/1']);
+  it('rests after a temporary failure, then tries again', async () => {
+    jest.useFakeTimers();
+    try {
+      let isAway = true;
+      const { sut, asked } = setup(() => (isAway ? failure(503)() : Promise.resolve(new Blob(['x']))));
+      sut.want('users', '1', () => undefined);
+      await jest.advanceTimersByTimeAsync(0);
+      sut.want('users', '2', () => undefined);
+      await jest.advanceTimersByTimeAsync(limits.restMs - 1);
+      expect(asked).toEqual(['users/1']);
+
+      isAway = false;
+      await jest.advanceTimersByTimeAsync(1);
+      expect(asked).toEqual(['users/1', 'users/2', 'users/1']);
+      expect(sut.find('users', '1')).toMatch(/^blob:/);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

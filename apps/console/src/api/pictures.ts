@@ -1,4 +1,4 @@
-import { ApiError } from './api-error.js';
+import { isTemporary } from './api-error.js';
 
 export type PictureKind = 'users' | 'categories';
 
@@ -19,7 +19,7 @@ interface PictureLimits {
   loading: number;
   /** A picture loads after it was wanted for this long. In a fast feed, most rows scroll away sooner. */
   delayMs: number;
-  /** After a failure, all loading pauses for this long. */
+  /** After a temporary failure, all loading pauses for this long. */
   restMs: number;
 }
 
@@ -47,8 +47,8 @@ export class Pictures {
   }
 
   /**
-   * Requests a picture until the caller calls the returned function. Calls the observer when loading ends, with or without a picture. If
-   * the picture is already known, only marks it as used.
+   * Requests a picture until the caller calls the returned function. Calls the observer when the picture is there, or when it is known that
+   * there is none. After a temporary failure, tries again. If the picture is already known, only marks it as used.
    */
   want(kind: PictureKind, id: string, observer: () => void): () => void {
     const key = keyOf(kind, id);
@@ -90,11 +90,18 @@ export class Pictures {
     try {
       this.keep(key, URL.createObjectURL(await this.read(kind, id)));
     } catch (error) {
-      if (error instanceof ApiError && error.status === 404) this.keep(key, null);
-      else this.restUntil = Date.now() + this.limits.restMs;
+      if (isTemporary(error)) return this.retryLater(wanted);
+      this.keep(key, null);
     }
     this.wanted.delete(key);
     for (const observer of observers) observer();
+  }
+
+  private retryLater(wanted: Wanted): void {
+    if (wanted.observers.size > 0) wanted.state = 'due';
+    else this.wanted.delete(keyOf(wanted.kind, wanted.id));
+    this.restUntil = Date.now() + this.limits.restMs;
+    setTimeout(() => this.loadNext(), this.limits.restMs);
   }
 
   private keep(key: string, picture: string | null): void {

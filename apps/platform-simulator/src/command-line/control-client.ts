@@ -17,8 +17,7 @@ export class ControlClient {
   /** @param path path below /simulator */
   async call<Reply>(method: string, path: string, body?: object): Promise<Reply> {
     const { url } = this.address;
-    const response = await this.fetch(method, `${url}/simulator${path}`, body);
-    const text = await response.text();
+    const { response, text } = await this.fetch(method, `${url}/simulator${path}`, body);
     if (response.headers.get('x-platform-simulation') !== 'true') {
       throw new CommandError(`${url} is not a simulated platform. Check --url.`);
     }
@@ -28,9 +27,13 @@ export class ControlClient {
     return reply as Reply; // Safe cast: the header proves that a simulator replied.
   }
 
-  private async fetch(method: string, url: string, body: object | undefined): Promise<Response> {
+  private async fetch(
+    method: string,
+    url: string,
+    body: object | undefined,
+  ): Promise<{ response: Response; text: string }> {
     try {
-      return await fetch(url, {
+      const response = await fetch(url, {
         method,
         redirect: 'manual', // the control API never redirects, and another server must not receive the secret
         signal: AbortSignal.timeout(requestTimeoutMs),
@@ -40,6 +43,7 @@ export class ControlClient {
         },
         ...(body && { body: JSON.stringify(body) }),
       });
+      return { response, text: await response.text() };
     } catch (error) {
       throw new CommandError(
         `Cannot reach a simulator at ${this.address.url}. Start a simulator with npm start, or check --url.`,

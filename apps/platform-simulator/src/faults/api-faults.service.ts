@@ -79,8 +79,9 @@ export class ApiFaultsService implements OnModuleDestroy {
     }
   }
 
-  private count({ is404, method, url }: FastifyRequest): void {
-    const route = is404 ? 'other' : `${method} ${url.split('?')[0]}`; // only the routes of pictures have path parameters
+  private count({ is404, method, routeOptions }: FastifyRequest): void {
+    // The route's pattern, not the path: a path can contain any file name, and each one would stay in memory.
+    const route = is404 ? 'other' : `${method} ${routeOptions.url}`;
     this.requests.set(route, (this.requests.get(route) ?? 0) + 1);
   }
 
