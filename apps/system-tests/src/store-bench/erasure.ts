@@ -4,7 +4,7 @@ import { startOpenLoop } from '../load/load.js';
 import type { OpenLoopCounts } from '../load/open-loop-generator.js';
 import { say, waitFor } from '../measure/progress.js';
 import { formatCount, formatSeconds, table, type Section } from '../measure/report.js';
-import { createStreamerMonitor } from '../system/platform-side.js';
+import { startPlatformSide } from '../system/platform-side.js';
 import type { System } from '../system/system.js';
 import { portOf, withSystem, type BenchBed } from './bench-bed.js';
 import { ListClient } from './list-client.js';
@@ -34,14 +34,13 @@ export async function measureErasure({ versions, isQuick }: BenchBed): Promise<S
   if (!version) throw new Error('there is no version to measure');
   const { stores } = version;
   const url = await stores.databaseOf('filled');
-  const monitor = await createStreamerMonitor(stores.servers, url, { checkout: stores.checkout });
   const erasure = await withSystem(version, url, async (system) => {
-    // An erasure also needs the streamer monitor, which removes the user from the monitored streamers.
-    await monitor.start();
+    // An erasure also needs a streamer monitor and a platform connector, which forget the user too.
+    const platform = await startPlatformSide(stores.servers, url, system);
     try {
       return await erase(system, stores.populationOf('filled'), isQuick);
     } finally {
-      await monitor.stop();
+      await platform.stop();
     }
   });
   say(`erasing ${erasure.events} events: ${erasure.seconds?.toFixed(0)} s`);

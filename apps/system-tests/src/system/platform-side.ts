@@ -78,7 +78,7 @@ export async function startPlatformSide(
 }
 
 /** Creates a streamer monitor. The caller starts it. */
-export async function createStreamerMonitor(
+async function createStreamerMonitor(
   servers: ServerAddresses,
   databaseUrl: string,
   options: ServiceProcessOptions = {},
