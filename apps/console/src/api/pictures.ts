@@ -90,7 +90,10 @@ export class Pictures {
     try {
       this.keep(key, URL.createObjectURL(await this.read(kind, id)));
     } catch (error) {
-      if (isTemporary(error)) return this.retryLater(wanted);
+      if (isTemporary(error)) {
+        this.retryLater(wanted);
+        return;
+      }
       this.keep(key, null);
     }
     this.wanted.delete(key);
