@@ -74,8 +74,8 @@ function explain(error: unknown): unknown {
         cause: error,
       },
     );
-  // 22023: the snapshot does not exist on this server. 0A000: the snapshot is from another database of this server.
-  if (state === '22023' || state === '0A000')
+  // The snapshot does not exist on this server (42704; before PostgreSQL 17: 22023), or it is from another database of this server (0A000).
+  if (state === '42704' || state === '22023' || state === '0A000')
     return new Error(
       'The services use several databases, which have no common snapshot. Back up each database with pg_dump: see docs/backup.md.',
       { cause: error },
