@@ -1,4 +1,4 @@
-// npm run dev: like npm start, with the inspector and source maps. Builds and restarts the services when a .ts file changes.
+// npm run dev: like npm start, with the inspector and source maps. Builds and restarts the services when a source file changes.
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (isStopping
 process.stdout.write(`
 Stream Event Service in development mode
 
-  Restarts when a .ts file in apps/*/src or libs/*/src changes, except tests and files in apps/console.
+  Restarts when a .ts, .json, .css, or .html file in apps/*/src or libs/*/src changes, except tests and files in apps/console.
   Inspector: ${inspector} (in Chrome: chrome://inspect). Stack traces point to the TypeScript sources.
   All variables of npm start work here too, for example LOG_LEVEL=debug. Ctrl-C stops everything.
 
@@ -77,7 +77,7 @@ async function waitForChange() {
   return undefined;
 }
 
-/** Returns the modification times of the .ts files by path. Omits tests, apps/console, and the generated API types. */
+/** Returns the modification times of the source files by path. Omits tests, apps/console, and the generated API types. */
 function scanSources() {
   const projects = ['apps', 'libs']
     .flatMap((group) => readdirSync(root + group).map((name) => `${group}/${name}/src`))

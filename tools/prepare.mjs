@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { alone } from './alone.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -25,13 +24,7 @@ export function prepare(options) {
 /** Installs the packages if they are missing or differ from the lock file. Exits the process if Node is too old or the step fails. */
 export function install() {
   requireNode();
-  if (isInstalled()) return;
-  alone(root, installPackages);
-}
-
-function installPackages() {
-  // Another command may have installed them while this one waited.
-  if (isInstalled()) return;
+  if (existsSync(installedMark) && readFileSync(installedMark, 'utf8') === hashLock()) return;
   process.stdout.write('  Packages: installing (takes about a minute the first time)\n');
   const [npm, ...npmArgs] = npmCommand();
   run(
@@ -49,10 +42,6 @@ function installPackages() {
  */
 export function markInstalled() {
   writeFileSync(installedMark, hashLock());
-}
-
-function isInstalled() {
-  return existsSync(installedMark) && readFileSync(installedMark, 'utf8') === hashLock();
 }
 
 function hashLock() {
@@ -92,9 +81,11 @@ export function build(options = []) {
     '--output-style=static',
     ...options,
   ];
-  const { status, stdout, stderr } = alone(root, () =>
-    spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env: environment() }),
-  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: environment(),
+  });
   if (status === 0) return true;
   process.stderr.write(`${stdout}${stderr}\nThe build failed.\n`);
   return false;

@@ -76,7 +76,7 @@ export class KeyRotation {
   }
 
   /**
-   * Records the first key, checks that `SECRET_KEY` decrypts every value, and starts moving values to the first key.
+   * Checks that `SECRET_KEY` decrypts every value, records the first key, and starts moving values to the first key.
    *
    * @throws Error that says how many values in which table need a missing key
    */
@@ -184,7 +184,7 @@ export class KeyRotation {
         },
       });
       add(total, counts);
-      if (counts.unknown > 0) this.reportUnknown(this.nameOf(values), counts);
+      this.reportUnknown(this.nameOf(values), counts);
     }
     this.show(total);
     if (!signal.aborted) this.reportEnd(total);
@@ -202,8 +202,9 @@ export class KeyRotation {
   }
 
   private reportUnknown(table: string, counts: EncryptedCounts): void {
-    if (this.reportedUnknown.get(table) === counts.unknown) return;
+    const reported = this.reportedUnknown.get(table) ?? 0;
     this.reportedUnknown.set(table, counts.unknown);
+    if (counts.unknown === 0 || counts.unknown === reported) return;
     this.options.logger.error({ table, values: counts.unknown }, missingKey(table, counts).message);
   }
 

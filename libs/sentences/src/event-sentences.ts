@@ -11,9 +11,9 @@
  * ```
  */
 export const sentences: Readonly<Record<string, string>> = {
-  'automod-message-hold': 'AutoMod held a message of {@user_name} in {@channel}[: {"message.text}]',
+  'automod-message-hold': 'AutoMod held a message from {@user_name} in {@channel}[: {"message.text}]',
   'automod-message-update':
-    '{@moderator_user_name} decided about a held message of {@user_name} in {@channel}[: {status|words}]',
+    '{@moderator_user_name} decided on a held message from {@user_name} in {@channel}[: {status|words}]',
   'automod-settings-update': '{@moderator_user_name} changed the AutoMod settings of {@channel}',
   'automod-terms-update':
     '{@moderator_user_name} changed the AutoMod terms of {@channel}[: {action|words}][ {"terms|list}]',
@@ -23,14 +23,14 @@ export const sentences: Readonly<Record<string, string>> = {
   'channel-ad_break-begin': 'An ad break of {duration_seconds|seconds} began on {@channel}',
   'channel-chat-clear': 'The chat of {@channel} was cleared',
   'channel-chat-clear_user_messages':
-    'The messages of {@target_user_name} in the chat of {@channel} were cleared',
+    'The messages from {@target_user_name} in the chat of {@channel} were cleared',
   'channel-chat-message': '{@user} in {@channel}: {"message.text}',
-  'channel-chat-message_delete': 'A message of {@target_user_name} in the chat of {@channel} was deleted',
+  'channel-chat-message_delete': 'A message from {@target_user_name} in the chat of {@channel} was deleted',
   'channel-chat-notification': '{@user} in {@channel}: {"system_message}',
   'channel-chat_settings-update': 'The chat settings of {@channel} changed',
-  'channel-chat-user_message_hold': 'A message of {@user} in {@channel} is held[: {"message.text}]',
+  'channel-chat-user_message_hold': 'A message from {@user} in {@channel} is held[: {"message.text}]',
   'channel-chat-user_message_update':
-    'The held message of {@user} in {@channel} was {status|words}[: {"message.text}]',
+    'The held message from {@user} in {@channel} was {status|words}[: {"message.text}]',
   'channel-shared_chat-begin': '{@channel} joined a shared chat[ of {@host_broadcaster_user_name}]',
   'channel-shared_chat-update':
     'The shared chat of {@channel} changed[: {participants|count} channel{participants|s}]',

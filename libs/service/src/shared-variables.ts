@@ -116,7 +116,9 @@ export const tracingVariables = {
   OTEL_TRACES_SAMPLER_ARG: decimal('Share of the traces that the ratio samplers keep', [0, 1], {
     default: 0.01,
   }),
-  OTEL_SERVICE_NAME: optionalText('Name of the service in traces. When this is not set: the name of the app'),
+  OTEL_SERVICE_NAME: optionalText(
+    'Name of the service in traces. Default: the name of the app. Set it separately for each service',
+  ),
 } satisfies Record<string, Variable<unknown>>;
 
 /** The port for `/health/*` and `/metrics` of a service that runs in its own process. */

@@ -13,9 +13,10 @@ describe('retryInterval', () => {
 describe('describeFault', () => {
   it('says whether the service does not respond, or a proxy responds in its place', () => {
     expect(describeFault(failed(0))).toMatchObject({ title: 'No connection' });
-    const { title, detail } = describeFault(failed(502));
+    const { title, detail, advice } = describeFault(failed(502));
     expect(title).toBe('Unexpected response');
     expect(detail).toMatch('such as a proxy, responded with status 502');
+    expect(advice).toMatch('Check the proxy');
   });
 
   it('does not promise that the page tries again, because forms and buttons do not', () => {

@@ -56,7 +56,11 @@ export function describeFault(error: unknown): Fault {
     };
   const { status, problem, message: detail } = error;
   const title = problem?.title ?? (status === 0 ? 'No connection' : 'Unexpected response');
-  return { title, detail, advice: adviceFor(status, error.requestId) };
+  const isFromElsewhere = status > 0 && !problem;
+  const advice = isFromElsewhere
+    ? 'Check the proxy in front of the service, then try again.'
+    : adviceFor(status, error.requestId);
+  return { title, detail, advice };
 }
 
 function adviceFor(status: number, requestId: string | undefined): string {

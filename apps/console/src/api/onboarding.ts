@@ -29,11 +29,11 @@ export async function readNewestEvent(channelId: string) {
 
 async function needsOnboarding(client: QueryClient): Promise<boolean> {
   if (localStorage.getItem(storageKey) !== null) return false;
-  const user = await client.query(currentUserQuery);
-  if (user.role !== 'owner') return false;
+  const { role } = await client.query(currentUserQuery);
+  if (role !== 'owner') return false;
   const connections = await client.query(connectionsQuery);
   const channelId = connections.find(
-    ({ role, state }) => role === 'channel' && state === 'connected',
+    (each) => each.role === 'channel' && each.platform_id !== null,
   )?.platform_id;
   return channelId == null || (await readNewestEvent(channelId)) === null;
 }

@@ -1,4 +1,4 @@
-import { isTemporary } from './api-error.js';
+import { ApiError } from './api-error.js';
 
 export type PictureKind = 'users' | 'categories';
 
@@ -19,7 +19,7 @@ interface PictureLimits {
   loading: number;
   /** A picture loads after it was wanted for this long. In a fast feed, most rows scroll away sooner. */
   delayMs: number;
-  /** After a temporary failure, all loading pauses for this long. */
+  /** After a failure, all loading pauses for this long. */
   restMs: number;
 }
 
@@ -34,7 +34,7 @@ export class Pictures {
   private readonly known = new Map<string, string | null>();
   private readonly wanted = new Map<string, Wanted>();
   private loading = 0;
-  private restUntil = 0;
+  private isResting = false;
 
   constructor(
     private readonly read: ReadPicture,
@@ -47,8 +47,8 @@ export class Pictures {
   }
 
   /**
-   * Requests a picture until the caller calls the returned function. Calls the observer when the picture is there, or when it is known that
-   * there is none. After a temporary failure, tries again. If the picture is already known, only marks it as used.
+   * Requests a picture until the caller calls the returned function. Calls the observer when loading ends, with or without a picture. If
+   * the picture is already known, only marks it as used.
    */
   want(kind: PictureKind, id: string, observer: () => void): () => void {
     const key = keyOf(kind, id);
@@ -73,7 +73,7 @@ export class Pictures {
 
   /** Loads the most recently requested picture first, because it is the most likely to be visible. */
   private loadNext(): void {
-    if (this.loading >= this.limits.loading || Date.now() < this.restUntil) return;
+    if (this.loading >= this.limits.loading || this.isResting) return;
     const next = [...this.wanted.values()].filter(({ state }) => state === 'due').at(-1);
     if (!next) return;
     this.loading += 1;
@@ -90,21 +90,20 @@ export class Pictures {
     try {
       this.keep(key, URL.createObjectURL(await this.read(kind, id)));
     } catch (error) {
-      if (isTemporary(error)) {
-        this.retryLater(wanted);
-        return;
-      }
-      this.keep(key, null);
+      if (error instanceof ApiError && error.status === 404) this.keep(key, null);
+      else this.rest();
     }
     this.wanted.delete(key);
     for (const observer of observers) observer();
   }
 
-  private retryLater(wanted: Wanted): void {
-    if (wanted.observers.size > 0) wanted.state = 'due';
-    else this.wanted.delete(keyOf(wanted.kind, wanted.id));
-    this.restUntil = Date.now() + this.limits.restMs;
-    setTimeout(() => this.loadNext(), this.limits.restMs);
+  private rest(): void {
+    if (this.isResting) return;
+    this.isResting = true;
+    setTimeout(() => {
+      this.isResting = false;
+      for (let count = 0; count < this.limits.loading; count += 1) this.loadNext();
+    }, this.limits.restMs);
   }
 
   private keep(key: string, picture: string | null): void {

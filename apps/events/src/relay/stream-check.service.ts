@@ -62,7 +62,7 @@ const missingMarginMs = 5 * 60_000;
  *   │ not intact
  *   ▼
  * 2 lock the record, compare again (instances take turns; the second one finds the work done) ──intact──▶ done
- *   │ a stream with replicas, whose old leader may have responded ──▶ in doubt (DoubtfulStateError), until confirmed for 3 s
+ *   │ a stream with replicas, whose old leader may have responded ──▶ in doubt (DoubtfulStateError), until checks have found the loss for 3 s
  *   ▼
  * 3 broker:   create the stream, or update the existing one, with a new epoch
  * 4 database: new epoch, move lost batches back to the outbox, commit
@@ -70,8 +70,8 @@ const missingMarginMs = 5 * 60_000;
  *
  * crash           │ the next check, on any instance, finds      │ lost
  * before 3        │ the same as this check                      │ nothing
- * between 3 and 4 │ an epoch that the record does not contain,  │ nothing; all recently published batches
- *                 │ like a foreign stream's: a new epoch again  │ are published again, not only the lost ones
+ * between 3 and 4 │ an epoch other than the recorded one: takes │ nothing; all recently published batches
+ *                 │ the stream for new, gives it another epoch  │ are published again, not only the lost ones
  * after 4         │ an intact stream and a full outbox          │ nothing
  *
  * One exception: if this instance ends while it is in doubt, and other instances publish over the lost sequences before their own

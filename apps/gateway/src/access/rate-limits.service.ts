@@ -36,25 +36,19 @@ class RateLimit {
     private readonly now: () => number,
   ) {}
 
-  /** Deducts `count` from the user's allowance and returns what is left. A negative result means that the request is refused. */
-  take(userId: string, count: number): number {
-    // Cap the cost at the whole limit. Under a small limit, a large body could otherwise never succeed.
-    const cost = Math.min(count, this.perSecond);
-    const now = this.now();
-    const known = this.allowances.get(userId) ?? { left: this.perSecond, updatedAt: now };
-    const refilled = known.left + ((now - known.updatedAt) / 1_000) * this.perSecond;
-    const left = Math.min(refilled, this.perSecond) - cost;
-    // A request that this limit refuses costs nothing here. A client that sends in a loop still gets as many successful responses as the
-    // limit allows.
-    this.allowances.set(userId, { left: left < 0 ? left + cost : left, updatedAt: now });
-    if (this.allowances.size > maxUsers) this.forgetFull(now);
-    return left;
+  /** What the user can send now. */
+  available(userId: string): number {
+    const allowance = this.allowances.get(userId);
+    if (!allowance) return this.perSecond;
+    const refilled = allowance.left + ((this.now() - allowance.updatedAt) / 1_000) * this.perSecond;
+    return Math.min(refilled, this.perSecond);
   }
 
-  /** Returns what a request took that another limit then refused. */
-  giveBack(userId: string, count: number): void {
-    const allowance = this.allowances.get(userId);
-    if (allowance) allowance.left = Math.min(allowance.left + count, this.perSecond);
+  /** Deducts a request from what is available. */
+  spend(userId: string, left: number): void {
+    const now = this.now();
+    this.allowances.set(userId, { left, updatedAt: now });
+    if (this.allowances.size > maxUsers) this.forgetFull(now);
   }
 
   /** Drops users without a request in the last second: their allowance is full again, as for a new user. */
@@ -82,9 +76,9 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request. A write also counts toward the limit of writes: once, plus once for each full 16 KiB of its body. A write that
-   * exceeds only the limit of writes still counts as a request. Calls `report` with the rate-limit headers before it returns or throws.
-   * Does not call `report` if no limit applies.
+   * Counts a request. A write also counts toward the limit of writes: once, plus once for each full 16 KiB of its body. A refused request
+   * does not count, so a client that sends in a loop still gets as many successful responses as the limits allow. Calls `report` with the
+   * rate-limit headers before it returns or throws. Does not call `report` if no limit applies.
    *
    * @throws RateLimitError when the request exceeds a limit
    */
@@ -94,27 +88,29 @@ export class RateLimits {
     report: (headers: RateLimitHeaders) => void,
   ): void {
     const limits = readMethods.has(method) ? [this.requests] : [this.requests, this.writes];
-    const taken = limits
+    const counts = limits
       .filter(({ perSecond }) => perSecond > 0)
-      .map((limit) => ({
-        limit,
-        left: limit.take(userId, limit === this.writes ? 1 + Math.floor(bodyBytes / bytesPerWrite) : 1),
-      }));
-    if (taken.length === 0) return;
+      .map((limit) => {
+        const count = limit === this.writes ? 1 + Math.floor(bodyBytes / bytesPerWrite) : 1;
+        // Cap the cost at the whole limit. Under a small limit, a large body could otherwise never succeed.
+        return { limit, available: limit.available(userId), cost: Math.min(count, limit.perSecond) };
+      });
+    if (counts.length === 0) return;
+    const exceeded = counts.find(({ available, cost }) => available < cost);
+    const remaining = counts.map(({ limit, available, cost }) => ({
+      limit,
+      left: exceeded ? available : available - cost,
+    }));
+    if (!exceeded) for (const { limit, left } of remaining) limit.spend(userId, left);
     report({
-      'RateLimit-Policy': taken.map(({ limit }) => `"${limit.name}";q=${limit.perSecond};w=1`).join(', '),
-      RateLimit: taken
-        .map(({ limit, left }) => `"${limit.name}";r=${Math.max(0, Math.floor(left))};t=1`)
-        .join(', '),
+      'RateLimit-Policy': remaining.map(({ limit }) => `"${limit.name}";q=${limit.perSecond};w=1`).join(', '),
+      RateLimit: remaining.map(({ limit, left }) => `"${limit.name}";r=${Math.floor(left)};t=1`).join(', '),
     });
-    const exceeded = taken.find(({ left }) => left < 0);
-    if (exceeded) {
-      if (exceeded.limit === this.writes && this.requests.perSecond > 0) this.requests.giveBack(userId, 1);
+    if (exceeded)
       throw new RateLimitError(
         'too_many_requests',
         `You exceeded the limit of ${exceeded.limit.perSecond} ${exceeded.limit.name === 'writes' ? 'writes (a body counts as one more for each full 16 KiB)' : 'requests'} per second. Retry after the time in \`Retry-After\`.`,
         { retryAfterSeconds: 1 },
       );
-    }
   }
 }

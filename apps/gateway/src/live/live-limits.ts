@@ -20,7 +20,10 @@ export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser
 export interface CatchUpLimits {
   /** Maximum number of concurrent catch-ups per user, across all gateways. Further catch-ups wait for their turn. */
   perUser: number;
-  /** Length of a turn while other catch-ups of the user wait. Keeps a slow client from blocking the user's other clients. */
+  /**
+   * After a turn of this length, a catch-up gives way to another catch-up of the user that waits. A turn also ends when its client reads
+   * nothing for this long. Keeps a slow client from blocking the user's other clients.
+   */
   turnMs: number;
   /**
    * Maximum number of stream messages that a catch-up reads per second. Faster catch-ups would take CPU time from webhooks and other

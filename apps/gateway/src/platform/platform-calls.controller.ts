@@ -135,7 +135,7 @@ function findEndpoint(request: Request): { method: CallMethod; endpoint: ApiEndp
   if (found.kind === 'unknown')
     throw new ServiceError(
       'not_found',
-      'The platform’s API has no such endpoint. docs/platform-calls.md lists the endpoints that the service knows.',
+      'The platform’s API has no such endpoint. docs/platform-calls.md links to the list of endpoints that the service knows.',
     );
   const allow = found.methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each])).sort();
   throw new ServiceError(

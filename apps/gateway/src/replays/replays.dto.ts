@@ -183,12 +183,13 @@ export class ReplayRecord extends ReplayFilters {
 /** Converts a body into an order. `now` is the default and the maximum of `until`. */
 export function toReplayOrder(body: ReplayBody, createdBy: string, now = Date.now()): ReplayOrder {
   const { since, until, rate = defaultRate, connection = null } = body;
+  // No event is older than 1970, so the range begins in 1970 at the earliest.
+  const start = Math.max(readTime(since) ?? 0, 0);
   const filters = textFilters.flatMap(({ name }) => (body[name] ? [[name, body[name]]] : []));
   return {
     filters: Object.fromEntries(filters) as ReplayedFilters, // Safe cast: the names are those of text filters.
-    // No event is older than 1970, so the range begins in 1970 at the earliest.
-    since: new Date(Math.max(readTime(since) ?? 0, 0)),
-    until: new Date(Math.min(toTime(until) ?? now, now)),
+    since: new Date(start),
+    until: new Date(Math.max(Math.min(toTime(until) ?? now, now), start)),
     rate,
     connectionName: connection,
     createdBy,
@@ -223,7 +224,8 @@ function reachedTime({ status, until, position }: Replay): number | null {
 
 function percentOf({ since, until }: Replay, reachedAt: number | null): number {
   const [from, to] = [since.getTime(), until.getTime()];
-  return reachedAt === null ? 0 : Math.floor((100 * (reachedAt - from)) / (to - from));
+  if (reachedAt === null) return 0;
+  return to === from ? 100 : Math.floor((100 * (reachedAt - from)) / (to - from));
 }
 
 function IsRate(): PropertyDecorator {

@@ -8,8 +8,8 @@ export class EventsClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
-   * Announces which subscriptions will get a second subscription. Returns how long to wait, in milliseconds, before creating the second
-   * ones.
+   * Announces which subscriptions will get a second subscription. Returns the milliseconds until all events
+   * services know it. Create the second ones only after a reply of 0.
    */
   async beginOverlaps(keys: readonly string[]): Promise<number> {
     let longest = 0;

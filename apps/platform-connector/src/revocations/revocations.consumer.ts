@@ -17,7 +17,8 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 import { readRevocation } from './revocation.external.js';
 
 const maxRetryDelayMs = 30_000;
-// How often to log revocations. When the callback is unreachable, the platform revokes thousands of subscriptions at once.
+// How often to log revocations. The platform can revoke thousands of subscriptions within seconds, for example after many deliveries failed.
+// One line per revocation would flood the log.
 const reportIntervalMs = 5_000;
 
 /**

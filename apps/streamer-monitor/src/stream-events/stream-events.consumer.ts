@@ -61,7 +61,7 @@ export class StreamEventsConsumer {
     this.failureLog = new FailureLog(logger);
     this.eventsTotal = new Counter({
       name: 'streamer_monitor_events_total',
-      help: 'Stream events read, by event type and outcome',
+      help: 'Attempts to record a stream-online or stream-offline event, by event type and outcome: applied, ignored, unreadable (discarded), or failed (retried later)',
       labelNames: ['event_type', 'outcome'],
       registers: [metrics],
     });

@@ -35,7 +35,7 @@ export async function measureErasure({ versions, isQuick }: BenchBed): Promise<S
   const { stores } = version;
   const url = await stores.databaseOf('filled');
   const erasure = await withSystem(version, url, async (system) => {
-    // An erasure also needs a streamer monitor and a platform connector, which forget the user too.
+    // An erasure also needs the streamer monitor and the platform connector, which forget the user too.
     const platform = await startPlatformSide(stores.servers, url, system);
     try {
       return await erase(system, stores.populationOf('filled'), isQuick);

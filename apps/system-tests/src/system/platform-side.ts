@@ -46,7 +46,7 @@ export async function startPlatformSide(
     new ServiceProcess(
       'platform-connector',
       {
-        ...(await environmentOf('platform-connector', servers, databaseUrl)),
+        ...(await environmentOf('platform-connector', servers, databaseUrl, system.options)),
         ...credentialsOf(application),
         SECRET_KEY: secretKey,
         PLATFORM_API_URL: `${tap.url}/helix`,
@@ -83,9 +83,7 @@ async function createStreamerMonitor(
   databaseUrl: string,
   options: ServiceProcessOptions = {},
 ): Promise<ServiceProcess> {
-  const environment = await environmentOf('streamer-monitor', servers, databaseUrl);
-  // Earlier versions create their own schema, which a service's role may not do.
-  if (options.checkout !== undefined) environment.DATABASE_URL = databaseUrl;
+  const environment = await environmentOf('streamer-monitor', servers, databaseUrl, options);
   return new ServiceProcess('streamer-monitor', environment, options);
 }
 
@@ -109,10 +107,12 @@ async function environmentOf(
   app: 'platform-connector' | 'streamer-monitor',
   servers: ServerAddresses,
   databaseUrl: string,
+  { checkout }: ServiceProcessOptions,
 ) {
   return {
     ...(await basics()),
-    DATABASE_URL: databaseUrlFor(app, databaseUrl),
+    // Earlier versions create their own schema, which a service's role may not do.
+    DATABASE_URL: checkout === undefined ? databaseUrlFor(app, databaseUrl) : databaseUrl,
     NATS_URL: servers.nats.urlFor(app),
     PLATFORM: 'simulator',
   };

@@ -21,8 +21,8 @@ import {
  * service does not have to parse it again.
  *
  * The events service trusts these values: NATS permits only the gateway and the platform connector to send this request (see `natsUsers`).
- * Wrong values would mislead filters, the subject on EVENTS, and the pairing of a raid's two messages. But such a sender could also send
- * wrong events.
+ * With wrong values, filters would miss the event, the event would get a wrong subject on EVENTS, and a raid's two messages would not be
+ * paired. This adds no risk, because such a sender could also send wrong events.
  */
 export interface EventWithColumns extends NewEvent {
   /** Undefined if nobody has derived the values yet, or if the sender derived them by other rules than this version. */
