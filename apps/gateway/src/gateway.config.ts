@@ -1,3 +1,4 @@
+import proxyAddr from '@fastify/proxy-addr';
 import {
   adminPort,
   integer,
@@ -10,7 +11,7 @@ import {
   type Variable,
 } from '@stream-events/service';
 
-/** Whose `X-Forwarded-*` headers to trust: nobody's (false), everybody's (true), or those of these addresses and networks. */
+/** The clients whose `X-Forwarded-*` headers the gateway trusts: none (false), all (true), or the listed addresses and networks. */
 export type TrustProxy = boolean | string[];
 
 /**
@@ -29,8 +30,16 @@ const trustProxy: Variable<TrustProxy> = {
     'Clients whose `X-Forwarded-*` headers the gateway trusts: `false` (none), the addresses and networks of your proxies, separated by commas, or `true` (all; safe only if a proxy replaces these headers)',
   defaultValue: false,
   isSecret: false,
-  parse: (value) =>
-    value === 'true' || value === 'false' ? value === 'true' : value.split(',').map((item) => item.trim()),
+  parse: (value) => {
+    if (value === 'true' || value === 'false') return value === 'true';
+    const addresses = value.split(',').map((item) => item.trim());
+    try {
+      proxyAddr.compile(addresses);
+    } catch {
+      throw new Error('must be true, false, or IP addresses and networks, separated by commas');
+    }
+    return addresses;
+  },
 };
 
 /** Environment variables of the gateway. */

@@ -54,12 +54,10 @@ afterEach(async () => {
   await deleteStream();
 });
 
+/** Retries, because nats-server 2.15 may still be deleting the files of the stream that the test before deleted. */
 async function createStream(): Promise<void> {
-  await manager.streams.add({
-    name: stream,
-    subjects: [ingestSubject],
-    retention: RetentionPolicy.Workqueue,
-  });
+  const config = { name: stream, subjects: [ingestSubject], retention: RetentionPolicy.Workqueue };
+  await eventually(() => manager.streams.add(config));
 }
 
 async function deleteStream(): Promise<void> {

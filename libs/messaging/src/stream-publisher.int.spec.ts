@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DiscardPolicy, jetstreamManager, type StreamAPI } from '@nats-io/jetstream';
+import { DiscardPolicy, jetstreamManager, type StreamAPI, type StreamConfig } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix, natsUsers } from '@stream-events/contracts';
 import {
@@ -50,6 +50,11 @@ afterEach(async () => {
   await streams.delete(name).catch(() => undefined); // a test may have no stream
 });
 
+/** Retries, because nats-server 2.15 may still be deleting the files of the stream that the test before deleted. */
+async function addStream(config: Partial<StreamConfig> = {}): Promise<void> {
+  await eventually(() => streams.add({ name, subjects: ['events.>'], ...config }));
+}
+
 function newMessages(count: number, overrides: Partial<OutgoingMessage> = {}): OutgoingMessage[] {
   return Array.from({ length: count }, () => {
     lastId += 1;
@@ -65,7 +70,7 @@ const version =
 describe(StreamPublisher.name, () => {
   describe('publish', () => {
     it('stores every message with its id and headers', async () => {
-      await streams.add({ name, subjects: ['events.>'] });
+      await addStream();
       const [message] = newMessages(1, { payload: 'é', headers: { 'Occurred-At': 'then' } });
 
       await publisher.publish([message!]);
@@ -77,7 +82,7 @@ describe(StreamPublisher.name, () => {
     });
 
     it('returns the highest sequence of a batch, also when its messages were on the stream before', async () => {
-      await streams.add({ name, subjects: ['events.>'] });
+      await addStream();
       const messages = newMessages(300);
 
       expect(await publisher.publish(messages)).toBe(300);
@@ -88,7 +93,7 @@ describe(StreamPublisher.name, () => {
     });
 
     it('keeps batches apart that are in flight at the same time', async () => {
-      await streams.add({ name, subjects: ['events.>'] });
+      await addStream();
 
       const last = await Promise.all([1, 2, 3].map((count) => publisher.publish(newMessages(count))));
 
@@ -103,7 +108,7 @@ describe(StreamPublisher.name, () => {
     });
 
     it('throws the reason of the broker when the stream refuses a message', async () => {
-      await streams.add({ name, subjects: ['events.>'], max_msgs: 1, discard: DiscardPolicy.New });
+      await addStream({ max_msgs: 1, discard: DiscardPolicy.New });
 
       await expect(publisher.publish(newMessages(2))).rejects.toThrow(
         /the stream rejected a message: .*maximum messages exceeded/,
@@ -111,7 +116,7 @@ describe(StreamPublisher.name, () => {
     });
 
     it('throws AcknowledgementTimeoutError when an acknowledgement is missing after the time limit', async () => {
-      await streams.add({ name, subjects: ['events.>'], no_ack: true });
+      await addStream({ no_ack: true });
       const impatient = new StreamPublisher(connection, { ...options, timeoutMs: 50 });
 
       const publishing = impatient.publish(newMessages(3));
@@ -124,7 +129,7 @@ describe(StreamPublisher.name, () => {
     });
 
     it('throws for a message above the limit of the broker, and keeps working', async () => {
-      await streams.add({ name, subjects: ['events.>'] });
+      await addStream();
 
       await expect(publisher.publish(newMessages(1, { payload: 'x'.repeat(2_000_000) }))).rejects.toThrow(
         /max_payload/i,

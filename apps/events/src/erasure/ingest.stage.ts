@@ -73,8 +73,8 @@ export class IngestStage implements Stage {
 /** Returns the fields that name the user; none if the event was received after `until`. */
 function inspect({ data }: StoredMessage, user: SoughtUser, until: number) {
   const { event, fault } = readOrWrap(data);
-  // `readOrWrap` gave an unreadable message a new id just now, so its time of receipt is unknown. Erase it in any case: it was on the
-  // stream before the stage reached it.
+  // `readOrWrap` gave an unreadable message a new id just now, so its time of receipt is unknown. Skip the time check for such a message:
+  // erase it if it names the user, even if it arrived after `until`.
   const isInTime = fault !== undefined || receivedAt(event.id) <= until;
   const fields = isInTime ? fieldsNaming(user, unwrapText(event)) : [];
   return { key: receivedMessageKey(event), eventId: event.id, fields };

@@ -82,7 +82,7 @@ describe('the byte budget of a page', () => {
   );
 
   it('keeps replies within a message when the names grow as much as JSON allows', async () => {
-    // JSON turns each control character into six bytes.
+    // JSON escapes this control character as six bytes.
     const name = '\u0001'.repeat(255);
     const events = Array.from({ length: 110 }, (_, n) =>
       newEvent({
@@ -276,7 +276,7 @@ describe('the byte budget of a page of records', () => {
   it.each([
     ['of large events', { eventData: JSON.stringify({ text: '"'.repeat(100 * 1024) }) }],
     [
-      // JSON turns each control character into six bytes.
+      // JSON escapes this control character as six bytes.
       'of events with long names',
       {
         eventType: '\u0001'.repeat(255),

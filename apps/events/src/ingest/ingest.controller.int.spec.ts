@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.clear());
 
-/** Sends a batch in the same bytes as a gateway. */
+/** Stores a batch through the controller, after encoding and decoding it like a request from a gateway. */
 function sendBatch(events: NewEvent[]) {
   return controller.storeEventBatch(parseStoreEventBatch(printStoreEventBatch({ events })));
 }

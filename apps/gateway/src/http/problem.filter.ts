@@ -5,7 +5,10 @@ import { sendProblem, toServiceError } from './problem.js';
 import { RequestLog } from './request-log.js';
 import { RouteMethods } from './route-methods.js';
 
-/** Sends a problem document for every failed request, with or without a route. */
+/**
+ * Sends a problem document for each error that reaches Nest, including requests to unknown paths. Direct routes, hooks, and limits send
+ * their own.
+ */
 @Catch()
 export class ProblemFilter implements ExceptionFilter<unknown> {
   constructor(
