@@ -45,7 +45,7 @@ export const sharedVariables = {
     default: 'info',
   }),
   METRICS_TOKEN: optionalText(
-    'Token that Prometheus sends as `Authorization: Bearer <token>` for `/metrics` on `ADMIN_PORT`; at least 16 characters. Without it, only clients on the same machine can read the metrics. With it, `/health/ready` shows the details of failures only to requests with the token',
+    'Token that Prometheus sends as `Authorization: Bearer <token>` for `/metrics` on `ADMIN_PORT`; at least 16 characters. Without it, the metrics can be read only while `HOST` is a loopback address. With it, `/health/ready` shows the details of failures only to requests with the token',
     { secret: true, pattern: /^[^\s]{16,}$/, fault: 'must have at least 16 characters and no spaces' },
   ),
   SECRET_KEY: list(

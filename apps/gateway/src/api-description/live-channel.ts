@@ -36,7 +36,7 @@ const filters = Object.fromEntries(
 
 /** Options that clients can send in addition to the filters. */
 const options = {
-  positions: flag('Adds `position` to each event, and sends the messages `ready` and `gap`'),
+  positions: flag('Adds `position` to each event except replays, and sends the messages `ready` and `gap`'),
   after: {
     type: 'string',
     description:

@@ -136,7 +136,11 @@ export class ReplayRecord extends ReplayFilters {
   })
   connection!: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'Number of events sent', example: 412 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Number of events sent, or skipped because they were erased',
+    example: 412,
+  })
   replayed!: number;
 
   @ApiProperty({

@@ -128,7 +128,7 @@ function countPolls(metrics: Registry) {
     }),
     changesTotal: new Counter({
       name: 'streamer_monitor_polls_changed_total',
-      help: 'Polls that changed something and were recorded one by one',
+      help: 'Polls that were not routine, and were therefore handled one by one',
       registers,
     }),
     passesTotal: new Counter({

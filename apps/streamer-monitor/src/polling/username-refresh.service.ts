@@ -24,7 +24,7 @@ export class UsernameRefresh {
   ) {
     const failureLog = new FailureLog(logger);
     const onFailure = (err: unknown): void =>
-      failureLog.warn('cannot look up usernames, retrying in about 1 min', { err });
+      failureLog.warn('cannot look up usernames, retrying within about 1 min', { err });
     this.loop = new WorkerLoop({ work: () => this.checkBatch(), idleMs, maxBackoffMs, onFailure });
   }
 

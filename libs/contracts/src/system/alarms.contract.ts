@@ -17,7 +17,7 @@ import { defineContract, EmptyRequest } from '../contract.js';
 /** Kinds of alarms, with descriptions for the documentation. */
 export const alarmKinds = {
   transport_down:
-    'The platform’s messages cannot arrive: no webhook subscription works, or the event sockets are not connected',
+    'The platform’s messages cannot arrive: no webhook subscription works, or event sockets are not connected',
   platform_unavailable: 'The platform’s API does not respond to calls',
   subscription_not_enabled: 'Subscriptions that the service needs are still not enabled on the platform',
   shard_lost: 'A shard of the conduit has no connection, but other shards have one',

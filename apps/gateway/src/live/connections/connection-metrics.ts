@@ -67,7 +67,7 @@ function measureConnections(
   });
   const unreadBytes = new Gauge({
     name: 'live_slowest_connection_unread_bytes',
-    help: 'Data that waits for the slowest live client; the gateway closes a connection when 1 MiB waits and the client reads nothing for 10 s',
+    help: 'Data that waits for the slowest live client; the gateway closes a connection at a limit (1 MiB for a WebSocket) when the client reads nothing for 10 s',
     registers,
   });
   new Gauge({

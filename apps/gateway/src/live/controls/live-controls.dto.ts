@@ -40,7 +40,7 @@ export class LiveControlRecord {
 
   @ApiProperty({
     type: 'integer',
-    description: 'The number of connections that received the control',
+    description: 'The number of connections to which the control was sent',
     example: 1,
   })
   connections!: number;

@@ -28,7 +28,10 @@ export function ServerSentEventsParameters(): MethodDecorator {
 export function WebSocketParameters(): MethodDecorator {
   return applyDecorators(
     ServerSentEventsParameters(),
-    DescribesFlag('positions', 'Adds `position` to each record, and sends the messages `ready` and `gap`'),
+    DescribesFlag(
+      'positions',
+      'Adds `position` to each record except replays, and sends the messages `ready` and `gap`',
+    ),
     DescribesFlag('keep_alive', `Sends \`{"event":"keep_alive"}\` every ${keepAliveMs / 1_000} seconds`),
   );
 }
