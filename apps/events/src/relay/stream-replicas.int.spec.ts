@@ -173,7 +173,7 @@ describe('NATS_REPLICAS', () => {
       }
 
       expect(await eventually(() => check.run(), patience)).toBe(epoch);
-      expect(await stream.find()).toMatchObject({ epoch, lastSequence: next });
+      expect(await eventually(() => stream.find(), patience)).toMatchObject({ epoch, lastSequence: next });
     });
 
     it('notices a loss, even if other events have taken the sequences of the lost ones before the second check', async () => {
