@@ -23,7 +23,7 @@ export interface Contract<Request extends object, Reply extends object> {
   readonly subject: string;
   readonly request: MessageClass<Request>;
   readonly reply: MessageClass<Reply>;
-  /** Errors that the handler can return besides `unavailable` and `internal`. The caller gets any other error as `internal`. */
+  /** Errors that the handler can return in addition to `unavailable` and `internal`. The caller gets any other error as `internal`. */
   readonly errors: readonly ErrorCode[];
   /** Maximum time to wait for the reply. After this time, the caller treats the service as unavailable. */
   readonly timeoutMs: number;

@@ -178,7 +178,7 @@ export class DurableConsumer {
       if (!this.consumer) return false;
       const isContinued = this.unfinished !== undefined;
       let count = await this.fetch(this.consumer, stopping);
-      // If nothing was left of the failed fetch, that does not show that the stream works again, so fetch once more.
+      // If nothing was left of the failed fetch, that does not show that the stream works again, so fetch again.
       if (isContinued && count === 0 && !stopping.aborted) count = await this.fetch(this.consumer, stopping);
       if (count === 0 && !stopping.aborted) await this.onEmptyFetch(this.consumer);
     } catch (error) {

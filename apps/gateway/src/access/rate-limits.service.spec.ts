@@ -63,7 +63,7 @@ describe(RateLimits.name, () => {
     expect(send(limits, 20)).toBe(3);
   });
 
-  it('counts a write once more for each full 16 KiB of its body, and as the largest one if its size is unknown', () => {
+  it('counts a write as one more for each full 16 KiB of its body, and as the largest one if its size is unknown', () => {
     const limits = create(1_000, 20);
     expect(send(limits, 20, { method: 'POST', bodyBytes: 40_000 })).toBe(6);
     expect(send(limits, 20, { method: 'POST', bodyBytes: 'unknown', user: 'bob' })).toBe(1);

@@ -44,8 +44,8 @@ class RateLimit {
     return Math.min(refilled, this.perSecond);
   }
 
-  /** Deducts a request from what is available. */
-  spend(userId: string, left: number): void {
+  /** Stores what the user has left after a request. */
+  keep(userId: string, left: number): void {
     const now = this.now();
     this.allowances.set(userId, { left, updatedAt: now });
     if (this.allowances.size > maxUsers) this.forgetFull(now);
@@ -101,7 +101,7 @@ export class RateLimits {
       limit,
       left: exceeded ? available : available - cost,
     }));
-    if (!exceeded) for (const { limit, left } of remaining) limit.spend(userId, left);
+    if (!exceeded) for (const { limit, left } of remaining) limit.keep(userId, left);
     report({
       'RateLimit-Policy': remaining.map(({ limit }) => `"${limit.name}";q=${limit.perSecond};w=1`).join(', '),
       RateLimit: remaining.map(({ limit, left }) => `"${limit.name}";r=${Math.floor(left)};t=1`).join(', '),

@@ -58,8 +58,12 @@ export async function startPlatformSide(
       },
       system.options,
     );
-  const createMonitor = (): Promise<ServiceProcess> =>
-    createStreamerMonitor(servers, databaseUrl, system.options);
+  const createMonitor = async (): Promise<ServiceProcess> =>
+    new ServiceProcess(
+      'streamer-monitor',
+      await environmentOf('streamer-monitor', servers, databaseUrl, system.options),
+      system.options,
+    );
   const connectors = [await createConnector(), await createConnector()];
   const monitors = [await createMonitor(), await createMonitor()];
   const services = [...connectors, ...monitors];
@@ -75,16 +79,6 @@ export async function startPlatformSide(
     throw error;
   }
   return { simulator, connectors, monitors, tap, application, controlSecret, stop };
-}
-
-/** Creates a streamer monitor. The caller starts it. */
-async function createStreamerMonitor(
-  servers: ServerAddresses,
-  databaseUrl: string,
-  options: ServiceProcessOptions = {},
-): Promise<ServiceProcess> {
-  const environment = await environmentOf('streamer-monitor', servers, databaseUrl, options);
-  return new ServiceProcess('streamer-monitor', environment, options);
 }
 
 async function createSimulator(
