@@ -103,8 +103,8 @@ describe(IngestPublisher.name, () => {
 
   it('fails immediately when the stream is full, and says so', async () => {
     await addStream(1);
-    await put();
 
+    // The first event fills the stream. Do not wait until it is accepted: if its acknowledgement is late, no further event is accepted.
     await eventually(async () => {
       const { reason, elapsedMs } = await refusal();
       expect(reason).toMatch(/maximum messages exceeded/);
