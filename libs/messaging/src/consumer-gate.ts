@@ -137,7 +137,7 @@ export class ConsumerGate {
     if ('fault' in request) return;
     const payload = JSON.stringify(request.forwarded);
     const reply = await this.options.events.request(`${api}.${target}`, payload, { timeout: apiTimeoutMs });
-    this.known.add(name);
+    if (parseObject(reply.string())?.error === undefined) this.known.add(name);
     message.respond(reply.data);
   }
 

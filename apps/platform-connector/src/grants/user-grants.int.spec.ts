@@ -98,6 +98,25 @@ describe(UserGrants.name, () => {
     expect(setup.platform.names(callback)).toEqual([]);
   });
 
+  it('records a withdrawn consent even if the database fails at first', async () => {
+    setup.platform.grants?.set('1', scopes);
+    await monitor(['1']);
+    await eventually(async () => expect(await counts()).toEqual({ enabled: 3 }));
+
+    await setup.postponeRounds();
+    await setup.dataSource.query('ALTER TABLE user_grants RENAME TO user_grants_away');
+    setup.platform.grants?.delete('1');
+    for (const { id } of [...setup.platform.subscriptions.values()]) {
+      setup.platform.setStatus(id, 'authorization_revoked');
+      await setup.publish({ eventData: JSON.stringify({ id, status: 'authorization_revoked' }) });
+    }
+    await eventually(async () => expect(await counts()).toEqual({ authorization_revoked: 3 }));
+    await setup.dataSource.query('ALTER TABLE user_grants_away RENAME TO user_grants');
+
+    await eventually(async () => expect(await counts()).toEqual({ not_granted: 3 }));
+    expect(setup.platform.denials).toEqual(new Map());
+  });
+
   it('tries once per streamer when the platform does not list what is granted', async () => {
     setup.platform.authorizationFailure = new PlatformCallError('unexpected_status', 'not found');
     setup.platform.grants?.set('2', scopes);

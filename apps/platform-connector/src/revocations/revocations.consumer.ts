@@ -11,7 +11,7 @@ import {
 import { LOGGER, Registry, type Logger } from '@stream-events/service';
 import { ConnectionConsequences } from '../connections/connection-consequences.service.js';
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
-import { authorizationRevoked, type OwnSubscription } from '../subscriptions/own-subscription.js';
+import { authorizationRevoked } from '../subscriptions/own-subscription.js';
 import { SubscriptionMetrics } from '../subscriptions/subscription-metrics.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import { readRevocation } from './revocation.external.js';
@@ -72,17 +72,20 @@ export class RevocationsConsumer {
     if (!revocation || !isStorableText(revocation.subscriptionId + revocation.status)) return 'done';
     const { subscriptionId, status } = revocation;
     const ended = await this.subscriptions.saveEnded(subscriptionId, status);
-    if (ended) await this.onEnded(ended);
+    if (!ended) return 'done';
+    if (ended.isNew) this.count(status);
+    // Repeat the following for a redelivered message, because the first attempt may have failed here. Record the withdrawn consent before
+    // the hint. Otherwise, the next round would subscribe again.
+    if (status === authorizationRevoked)
+      await this.consequences.onRevoked(Object.values(ended.subscription.condition));
+    await this.schedule.hint();
     return 'done';
   }
 
-  private async onEnded({ status, condition }: OwnSubscription): Promise<void> {
+  private count(status: string): void {
     this.metrics.increment('revocation', 'done');
     this.revoked.set(status, (this.revoked.get(status) ?? 0) + 1);
     this.reportTimer ??= setTimeout(() => this.report(), reportIntervalMs);
-    // Record the withdrawn consent first. Otherwise, the next round would subscribe again.
-    if (status === authorizationRevoked) await this.consequences.onRevoked(Object.values(condition));
-    await this.schedule.hint();
   }
 
   /** Logs one line with all revocations of the last interval. */

@@ -90,7 +90,10 @@ export function observed(
   if (!isLive(status))
     return ended(
       seen,
-      { status, reason: 'The platform ended the subscription. The service recreates it.' },
+      {
+        status,
+        reason: 'The platform ended the subscription. The service recreates it if users still consent to it.',
+      },
       now,
     );
   return { ...seen, status, reason: null, retryAt: null, statusSince: now };

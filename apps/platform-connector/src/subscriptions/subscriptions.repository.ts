@@ -73,26 +73,34 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Saves that the platform has ended a subscription. Returns the updated row, or undefined when the id is unknown or the end is already
-   * saved.
+   * Saves that the platform has ended a subscription. Returns its row, and whether the end was new. Returns undefined when no row has this
+   * id, or the status does not mean an end.
    */
-  async saveEnded(subscriptionId: string, status: string): Promise<OwnSubscription | undefined> {
+  async saveEnded(
+    subscriptionId: string,
+    status: string,
+  ): Promise<{ subscription: OwnSubscription; isNew: boolean } | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const [row] = await manager.query<(OwnRow & { now: number })[]>(
         `SELECT ${ownColumns}, floor(extract(epoch FROM now()) * 1000)::float AS now
          FROM subscriptions WHERE subscription_id = $1 FOR UPDATE`,
         [subscriptionId],
       );
-      if (!row || !isLive(row.status) || isLive(status)) return undefined;
+      if (!row || isLive(status)) return undefined;
       const { now, ...columns } = row;
       const before = toOwn(columns);
+      if (!isLive(before.status)) return { subscription: before, isNew: false };
       const after = ended(
         before,
-        { status, reason: 'The platform revoked the subscription. The service recreates it.' },
+        {
+          status,
+          reason:
+            'The platform revoked the subscription. The service recreates it if users still consent to it.',
+        },
         now,
       );
       await updateUnchanged(manager, [{ before, after }]);
-      return after;
+      return { subscription: after, isNew: true };
     });
   }
 
