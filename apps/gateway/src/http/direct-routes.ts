@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { errorCatalogue, type ServiceError } from '@stream-events/contracts';
+import type { ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance } from 'fastify';
 import type { BodyLimits } from './body-limits.js';
+import { whenClosed } from './closed-responses.js';
 import { whenBodyIsRead } from './early-responses.js';
 import { hasOneHost } from './host-header.js';
 import { maxBodyBytes } from './http-limits.js';
@@ -23,7 +24,8 @@ export interface DirectRoute {
   handle(request: IncomingMessage, body: Buffer, id: string): Promise<DirectResponse>;
   /** The path pattern that names the route in logs, metrics, and traces. */
   pattern: string;
-  onAnswered(status: number, startedAtMs: number): void;
+  /** Called once the response has been sent or the client has disconnected (`whenClosed`). */
+  onClosed(status: number, startedAtMs: number): void;
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
 }
 
@@ -100,11 +102,13 @@ function serve(
   { admit, bodies, traces }: DirectRouteOptions,
 ): void {
   const id = randomUUID();
-  if (traces?.start(request, { id, route: route.pattern }))
-    response.once('close', () => traces.end(id, response.statusCode));
   const startedAt = performance.now();
+  const span = traces?.start(request, { id, route: route.pattern });
+  whenClosed(response, (status) => {
+    if (span) traces?.end(id, status);
+    route.onClosed(status, startedAt);
+  });
   const refuse = (error: ServiceError): void => {
-    route.onAnswered(errorCatalogue[error.code].status, startedAt);
     whenBodyIsRead(request, (isRead) =>
       writeProblem(response, error, { 'X-Request-Id': id, ...(!isRead && { Connection: 'close' }) }),
     );
@@ -131,10 +135,7 @@ function serve(
     if (isRefused) return;
     const [first = Buffer.alloc(0), ...others] = chunks;
     const body = others.length === 0 ? first : Buffer.concat(chunks);
-    route.handle(request, body, id).then((answer) => {
-      route.onAnswered(answer.status, startedAt);
-      respond(response, answer, id);
-    }, fail);
+    route.handle(request, body, id).then((answer) => respond(response, answer, id), fail);
   });
 }
 

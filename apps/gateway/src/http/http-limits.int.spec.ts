@@ -50,7 +50,7 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
   addDirectRoute(fastify, messagePath, {
     handle: () => Promise.resolve({ status: 204 }),
     pattern: messagePath,
-    onAnswered: () => undefined,
+    onClosed: () => undefined,
     onFailed: () => undefined,
   });
   await fastify.listen({ port: 0, host: '127.0.0.1' });

@@ -1,4 +1,6 @@
-import type { AddressInfo } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { HttpMetrics } from './http-metrics.js';
@@ -11,11 +13,28 @@ async function startServer() {
   fastify.get('/things/:thing_id', () => 'a thing');
   fastify.get('/fails', () => Promise.reject(new Error('no')));
   fastify.get('/stream', { config: { staysOpen: true } }, () => 'the end');
+  const handlers = new EventEmitter();
+  fastify.get('/slow', () => {
+    handlers.emit('slow');
+    return new Promise(() => undefined);
+  });
+  fastify.get('/endless', (_request, reply) => {
+    const body = new Readable({ read: () => undefined });
+    body.push('begin');
+    return reply.send(body);
+  });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
   const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
   return {
     get: async (path: string, method = 'GET') => {
       await (await fetch(`http://127.0.0.1:${port}${path}`, { method })).text();
+    },
+    /** Sends a request, and disconnects when the handler waits or the response has begun. */
+    leave: async (path: string) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await Promise.race([once(handlers, 'slow'), once(socket, 'data')]);
+      socket.destroy();
     },
     read: () => metrics.metrics(),
     close: () => fastify.close(),
@@ -50,6 +69,21 @@ describe(HttpMetrics.name, () => {
       expect(await read()).toContain('http_requests_total{method="none",route="none",status="404"} 2'),
     );
     expect(await read()).not.toMatch(/marker|PROPFIND/);
+    await close();
+  });
+
+  it('counts requests whose client disconnects', async () => {
+    const { leave, read, close } = await startServer();
+
+    await leave('/endless');
+    await leave('/slow');
+
+    await eventually(async () => {
+      const text = await read();
+      expect(text).toContain('http_requests_total{method="GET",route="/slow",status="499"} 1');
+      expect(text).toContain('http_requests_total{method="GET",route="/endless",status="200"} 1');
+    });
+    expect(await read()).not.toContain('http_request_duration_seconds_count');
     await close();
   });
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, durationBuckets, Histogram, Registry } from '@stream-events/service';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { whenClosed } from './closed-responses.js';
 
 /**
  * Counts HTTP requests by route pattern, such as `/api/v1/users/:user_id`, so that clients cannot create new label values. Requests without
@@ -14,7 +15,7 @@ export class HttpMetrics {
   constructor(metrics: Registry) {
     this.requestsTotal = new Counter({
       name: 'http_requests_total',
-      help: 'HTTP requests to the public API, by method, route, and response status',
+      help: 'HTTP requests to the public API, by method, route, and response status; 499: client disconnected before the response began',
       labelNames: ['method', 'route', 'status'],
       registers: [metrics],
     });
@@ -27,17 +28,17 @@ export class HttpMetrics {
     });
   }
 
-  /**
-   * Counts the requests that Fastify serves, each when its response has been written. Does not count requests whose clients disconnect
-   * earlier, such as a stream that its client closes.
-   */
+  /** Counts the requests that Fastify serves, each when its response has been written or its client has disconnected. */
   watch(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, { raw }, done) => {
+      // `onResponse` counts responses that finish or fail. This hook does not run for requests that an earlier one rejects.
+      whenClosed(raw, (status) => {
+        if (!raw.writableFinished && !raw.errored) this.count(request, status);
+      });
+      done();
+    });
     fastify.addHook('onResponse', (request, reply, done) => {
-      const { url: route, config } = request.routeOptions;
-      const isKnown = route !== undefined && route !== '*';
-      const method = isKnown ? request.method : 'none';
-      this.requestsTotal.inc({ method, route: isKnown ? route : 'none', status: reply.statusCode });
-      if (isKnown && !config.staysOpen) this.seconds.observe({ method, route }, reply.elapsedTime / 1_000);
+      this.count(request, reply.statusCode, reply.elapsedTime);
       done();
     });
   }
@@ -46,5 +47,16 @@ export class HttpMetrics {
   note(route: string, status: number, startedAtMs: number): void {
     this.requestsTotal.inc({ method: 'POST', route, status });
     this.seconds.observe({ method: 'POST', route }, (performance.now() - startedAtMs) / 1_000);
+  }
+
+  private count({ routeOptions, method }: FastifyRequest, status: number, elapsedMs?: number): void {
+    const { url: route, config } = routeOptions;
+    if (route === undefined || route === '*') {
+      this.requestsTotal.inc({ method: 'none', route: 'none', status });
+      return;
+    }
+    this.requestsTotal.inc({ method, route, status });
+    if (elapsedMs !== undefined && !config.staysOpen)
+      this.seconds.observe({ method, route }, elapsedMs / 1_000);
   }
 }

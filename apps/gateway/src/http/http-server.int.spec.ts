@@ -266,7 +266,7 @@ describe(createHttpServer.name, () => {
       addDirectRoute(fastify, '/message', {
         handle: () => new Promise((resolve) => waiting.push(() => resolve({ status: 204 }))),
         pattern: '/message',
-        onAnswered: () => undefined,
+        onClosed: () => undefined,
         onFailed: () => undefined,
       });
       await fastify.listen({ port: 0, host: '127.0.0.1' });

@@ -3,6 +3,7 @@ import { parseTraceparent, type Span, type Tracing } from '@stream-events/servic
 import type { FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
 import { trustRule, type IsTrusted } from './client-address.js';
+import { whenClosed } from './closed-responses.js';
 
 /** Starts and ends the spans of HTTP requests. */
 export class RequestTraces {
@@ -41,12 +42,9 @@ export class RequestTraces {
 }
 
 export function traceRequests(fastify: FastifyInstance, traces: RequestTraces): void {
-  fastify.addHook('onRequest', ({ raw, id, routeOptions }, _reply, done) => {
-    traces.start(raw, { id, route: routeOptions.url ?? '' });
-    done();
-  });
-  fastify.addHook('onResponse', ({ id }, { statusCode }, done) => {
-    traces.end(id, statusCode);
+  fastify.addHook('onRequest', ({ raw, id, routeOptions }, reply, done) => {
+    if (traces.start(raw, { id, route: routeOptions.url ?? '' }))
+      whenClosed(reply.raw, (status) => traces.end(id, status));
     done();
   });
 }

@@ -36,7 +36,7 @@ export class WebhookRoute {
       pattern,
       handle: ({ headers }: IncomingMessage, body: Buffer, requestId: string): Promise<DirectResponse> =>
         this.webhook.receive({ headers, body, pathType: undefined, fingerprint, requestId }),
-      onAnswered: (status: number, startedAtMs: number): void =>
+      onClosed: (status: number, startedAtMs: number): void =>
         this.metrics.note(pattern, status, startedAtMs),
       onFailed: (error: ServiceError, request: LoggedRequest): void => this.log.noteFailure(error, request),
     };
