@@ -273,14 +273,22 @@ describe(DeadLettersService.name, () => {
     });
   });
 
-  it('keeps both messages when two arrive with the same id', async () => {
+  it('keeps both messages when two arrive with the same id, and lists one after the other', async () => {
     const first = newEvent({ eventId: 'message-1', eventData: '' });
     const second = newEvent({ id: first.id, eventId: 'message-2', eventData: '' });
     await store.writer.store([first, second]);
+    const listedIds = async (): Promise<string[]> => {
+      const { messages } = await store.deadLetters.list({ pageSize: 1 });
+      return messages.map(({ eventId }) => eventId!).sort();
+    };
 
+    const listed = await listedIds();
     await store.deadLettersService.discard(first.id);
+    listed.push(...(await listedIds()));
     await store.deadLettersService.discard(first.id);
 
+    expect(listed.sort()).toEqual(['message-1', 'message-2']);
+    expect(await store.deadLetters.list({ pageSize: 1 })).toEqual({ messages: [], next: null });
     await expect(store.deadLettersService.get(first.id)).rejects.toMatchObject({ code: 'not_found' });
   });
 

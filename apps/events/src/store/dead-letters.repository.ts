@@ -101,14 +101,14 @@ export class DeadLettersRepository {
 
   /**
    * Returns one page, sorted by event id, newest first. `next` is the `before` of the next page, or null at the end. Leaves out the
-   * payloads, which take up to 256 KiB each.
+   * payloads, which take up to 256 KiB each. If several dead letters have the same event id, returns the one that `find` returns.
    */
   async list({ pageSize, before }: ListDeadLettersRequest): Promise<ListDeadLettersReply> {
     // Cut the message as text: PostgreSQL's JSON functions reject documents that contain an escaped NUL. Quotes inside a JSON string are
     // escaped, so this text only matches the start of the `eventData` member.
     const rows = await this.dataSource.query<(Rejection & { names: string })[]>(
-      `SELECT split_part(convert_from(message, 'UTF8'), ',"eventData":', 1) || '}' AS names, ${rejectionColumns}
-       FROM dead_letters WHERE event_id < $1 ORDER BY event_id DESC LIMIT $2`,
+      `SELECT DISTINCT ON (event_id) split_part(convert_from(message, 'UTF8'), ',"eventData":', 1) || '}' AS names, ${rejectionColumns}
+       FROM dead_letters WHERE event_id < $1 ORDER BY event_id DESC, key LIMIT $2`,
       [before ?? highestId, pageSize + 1],
     );
     const messages = rows.slice(0, pageSize).map(({ names, ...rejection }) => ({
