@@ -45,23 +45,23 @@ export function StartRehearsal(props: StartRehearsalProps) {
           with the chosen name. The events are marked as replays.
         </Text>
         <QueryView query={query}>
-          {(connections) => {
-            const names = countNames(connections);
-            return names.size > 0 ? <RehearsalForm {...props} names={names} /> : <ConnectionHint />;
-          }}
+          {(connections) => <ConnectionChoice {...props} names={countNames(connections)} />}
         </QueryView>
       </Stack>
     </Modal>
   );
 }
 
-function RehearsalForm({
-  streamerId,
-  streamId,
-  moment,
-  onClose,
-  names,
-}: StartRehearsalProps & { names: ReadonlyMap<string, number> }) {
+type RehearsalFormProps = StartRehearsalProps & { names: ReadonlyMap<string, number> };
+
+function ConnectionChoice(props: RehearsalFormProps) {
+  // Once shown, keep the form and what the user has entered, even if all connections close.
+  const [isFormShown, setIsFormShown] = useState(false);
+  if (props.names.size > 0 && !isFormShown) setIsFormShown(true);
+  return isFormShown ? <RehearsalForm {...props} /> : <ConnectionHint />;
+}
+
+function RehearsalForm({ streamerId, streamId, moment, onClose, names }: RehearsalFormProps) {
   const queries = useQueryClient();
   const [first = ''] = names.keys();
   const [chosen, setChosen] = useState(first);

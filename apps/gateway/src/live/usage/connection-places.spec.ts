@@ -91,6 +91,21 @@ describe(ConnectionPlaces.name, () => {
     await expect(gateways[1].places.take('bob')).rejects.toThrow(stopping);
   });
 
+  it('counts waiting clients toward the limit of the gateway, until they are refused', async () => {
+    const { gateways } = startGateways(2, { patienceMs: 200 });
+    const [one, other] = gateways;
+    await take(one, 3);
+    const waiting = [1, 2, 3].map(() => other.places.take('ada'));
+    await Promise.all(Array.from({ length: 97 }, (_, index) => other.places.take(`user-${index}`)));
+    const full = expect.objectContaining({ code: 'unavailable' }) as Error;
+
+    await expect(other.places.take('bob')).rejects.toThrow(full);
+
+    await Promise.all(waiting.map((each) => expect(each).rejects.toThrow(tooMany)));
+    await take(other, 3, 'bob');
+    await expect(other.places.take('eve')).rejects.toThrow(full);
+  });
+
   it('refuses all users when the gateway is full', async () => {
     const { gateways } = startGateways(1);
     for (let user = 0; user < 100; user += 1) await take(gateways[0], 1, `user-${user}`);

@@ -26,6 +26,7 @@ interface Waiter {
 export class ConnectionPlaces {
   private readonly waiting = new Map<string, Waiter[]>();
   private excessBefore = new Set<string>();
+  /** Places that clients hold or wait for. */
   private taken = 0;
   private isStopped = false;
 
@@ -47,6 +48,7 @@ export class ConnectionPlaces {
     const count = this.waiting.get(userId)?.length ?? 0;
     if (this.board.ownOf(userId).connections + count >= this.limits.perUser) throw this.tooMany();
     const mustWait = count > 0 || !this.hasRoom(userId);
+    this.taken += 1;
     if (mustWait) await this.untilGranted(userId);
     else this.occupy(userId);
     return mustWait;
@@ -90,7 +92,6 @@ export class ConnectionPlaces {
   }
 
   private occupy(userId: string): void {
-    this.taken += 1;
     this.board.change(userId, 'connections', 1);
   }
 
@@ -112,6 +113,7 @@ export class ConnectionPlaces {
         },
         refuse: (error) => {
           clearTimeout(timer);
+          this.taken -= 1;
           reject(error);
         },
       };
