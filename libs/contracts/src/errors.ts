@@ -29,6 +29,8 @@ export interface ErrorExtras {
   errors?: FieldErrors;
   /** Seconds until a retry makes sense, for `unavailable` and `too_many_requests`. */
   retryAfterSeconds?: number;
+  /** Whether the request may have been carried out in spite of the error. */
+  isUncertain?: boolean;
   /** Methods that the path supports, for `method_not_allowed`. */
   allow?: string[];
   cause?: unknown;
@@ -40,6 +42,7 @@ export interface ErrorMessage {
   detail: string;
   errors?: FieldErrors;
   retryAfterSeconds?: number;
+  isUncertain?: boolean;
 }
 
 /** A failure that the receiver can act on. API clients read `detail`, so it must say what was tried and what to do. */
@@ -47,6 +50,7 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly errors: FieldErrors | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly isUncertain: boolean;
   readonly allow: string[] | undefined;
 
   constructor(
@@ -57,6 +61,7 @@ export class ServiceError extends Error {
     super(detail, { cause: extras.cause });
     this.errors = extras.errors;
     this.retryAfterSeconds = extras.retryAfterSeconds ?? (code === 'unavailable' ? 1 : undefined);
+    this.isUncertain = extras.isUncertain ?? false;
     this.allow = extras.allow;
   }
 
@@ -67,6 +72,7 @@ export class ServiceError extends Error {
       detail: this.detail,
       ...(this.errors && { errors: this.errors }),
       ...(this.retryAfterSeconds !== undefined && { retryAfterSeconds: this.retryAfterSeconds }),
+      ...(this.isUncertain && { isUncertain: true }),
     };
   }
 

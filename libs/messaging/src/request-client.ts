@@ -53,7 +53,7 @@ export class ReplyTimeoutError extends ServiceError {
     super(
       'unavailable',
       'A service that this request needs did not reply in time. The request may or may not have been carried out. Retry after the time in `Retry-After`.',
-      { cause: new Error(`no reply to ${subject} within ${timeoutMs} ms`) },
+      { isUncertain: true, cause: new Error(`no reply to ${subject} within ${timeoutMs} ms`) },
     );
   }
 }

@@ -44,7 +44,7 @@ export class AuditEntryRecord {
     type: String,
     nullable: true,
     description:
-      'The id of the object; for an event type, its name; for a call to the platform, the method and the endpoint. Null for failed logins that have no known user or share an entry, and for a new object if the service that creates it did not reply in time',
+      'The id of the object; for an event type, its name; for a call to the platform, the method and the endpoint. Null for failed logins that have no known user or share an entry, and for a new object if the request to create it failed without showing whether the object exists',
     example: exampleId,
   })
   object_id!: string | null;

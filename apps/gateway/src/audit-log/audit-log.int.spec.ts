@@ -76,19 +76,24 @@ describe('the audit log', () => {
       });
     });
 
-    it('records a request that succeeded or got no reply in time, but not one that was refused', async () => {
+    it('records a request that was or may have been carried out, but not one that was refused', async () => {
       const { log } = setup();
       const toAction = (reply?: { id: string }): AuditedAction => action({ objectId: reply?.id ?? null });
       const late = new ReplyTimeoutError('events.create-erasure', 5_000);
+      const uncertain = ServiceError.fromMessage(
+        new ServiceError('unavailable', 'The platform did not reply.', { isUncertain: true }).toMessage(),
+      );
+      const broken = new ServiceError('internal', 'The service failed unexpectedly.');
       const refused = new ServiceError('conflict', 'Too many erasures are waiting.');
 
       expect(await log.recordReply(Promise.resolve({ id: 'done' }), toAction)).toEqual({ id: 'done' });
       await expect(log.recordReply(Promise.reject(refused), toAction)).rejects.toBe(refused);
-      await expect(log.recordReply(Promise.reject(late), toAction)).rejects.toBe(late);
+      for (const error of [late, uncertain, broken])
+        await expect(log.recordReply(Promise.reject(error), toAction)).rejects.toBe(error);
       await log.recordReply(Promise.resolve({ id: 'not worth an entry' }), () => undefined);
       await log.flushed();
 
-      expect((await listAll()).map(({ objectId }) => objectId)).toEqual([null, 'done']);
+      expect((await listAll()).map(({ objectId }) => objectId)).toEqual([null, null, null, 'done']);
     });
 
     it('keeps entries while the table is unavailable, and writes them afterwards', async () => {

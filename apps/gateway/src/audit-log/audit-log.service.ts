@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { ServiceError } from '@stream-events/contracts';
 import { isContentError } from '@stream-events/database';
 import { generateId } from '@stream-events/ingest';
-import { ReplyTimeoutError } from '@stream-events/messaging';
 import { Counter, FailureLog, LOGGER, pause, Registry, within, type Logger } from '@stream-events/service';
 import type { Actor } from '../access/caller.js';
 import type { AuditAction } from './audit-actions.js';
@@ -87,10 +87,10 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Waits for another service's reply to an action, then records the action. Also records it when no reply arrives in time, because the
-   * service may have carried it out. Records nothing when the request fails otherwise.
+   * Waits for another service's reply to an action, then records the action. Also records it when the request fails in a way that does not
+   * exclude that it was carried out. Records nothing when the request fails otherwise.
    *
-   * @param toAction describes the action. Called without a reply when none arrived. Returns undefined for an action that needs no entry
+   * @param toAction describes the action. Called without a reply when the request failed. Returns undefined for an action that needs no entry
    */
   async recordReply<Reply>(
     reply: Promise<Reply>,
@@ -102,7 +102,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
       action = toAction(received);
       return received;
     } catch (error) {
-      if (error instanceof ReplyTimeoutError) action = toAction();
+      if (mayBeCarriedOut(error)) action = toAction();
       throw error;
     } finally {
       if (action) this.record(action);
@@ -164,6 +164,10 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
         'cannot write an entry to the audit log. Keep this line: it has the only copy',
       );
   }
+}
+
+function mayBeCarriedOut(error: unknown): boolean {
+  return !(error instanceof ServiceError) || error.isUncertain || error.code === 'internal';
 }
 
 function stopped(): Error {

@@ -187,11 +187,25 @@ describe(ClientCalls.name, () => {
     expect((await call()).status).toBe(200);
   });
 
-  it('refuses a reply that is too large, and one that contains the token', async () => {
-    reply = (_call, response) => answerWith(response, 200, ' '.repeat(maxCallReplyBytes + 1));
-    await expect(call()).rejects.toThrow(/larger than 700 KiB/);
-    reply = ({ headers }, response) => answerWith(response, 200, JSON.stringify(headers));
-    await expect(call()).rejects.toThrow(/contains the access token/);
+  it.each<[string, RegExp, typeof reply]>([
+    [
+      'is too large',
+      /larger than 700 KiB/,
+      (_call, response) => answerWith(response, 200, ' '.repeat(maxCallReplyBytes + 1)),
+    ],
+    [
+      'contains the token',
+      /contains the access token/,
+      ({ headers }, response) => answerWith(response, 200, JSON.stringify(headers)),
+    ],
+    ['is cut off', /connection to the platform failed/, (_call, response) => response.socket?.destroy()],
+  ])('refuses a reply that %s, and says that the call may have been carried out', async (_, text, fault) => {
+    reply = fault;
+
+    const error: unknown = await call().catch((thrown: unknown) => thrown);
+
+    expect(error).toMatchObject({ code: 'unavailable', detail: expect.stringMatching(text) as unknown });
+    expect(error).toMatchObject({ isUncertain: true, retryAfterSeconds: 5 });
   });
 
   it.each([

@@ -245,15 +245,18 @@ interface Asked<Reply> {
   rateLimit: PlatformUnavailableError | undefined;
 }
 
+const noReply = 'The platform did not reply in time.';
+
+/** The time for the call ended before it was sent. */
 function tooLate(): PlatformUnavailableError {
-  return new PlatformUnavailableError('The platform did not reply in time.', 5);
+  return new PlatformUnavailableError(noReply, 5);
 }
 
 /** Stops waiting for `work` after `limitMs`. The work itself keeps its slot until its own timeouts end it. */
 async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(tooLate()), limitMs);
+    timer = setTimeout(() => reject(new PlatformCallError('timeout', noReply)), limitMs);
   });
   try {
     return await Promise.race([work, limit]);
