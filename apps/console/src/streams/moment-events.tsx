@@ -42,7 +42,8 @@ export function MomentEvents({ channelId, moment }: MomentEventsProps) {
 }
 
 function EventsOf({ channelId, moment }: { channelId: string; moment: TimeRange }) {
-  const [{ start, end }] = useDebouncedValue(moment, settleMs);
+  const [settled] = useDebouncedValue(moment, settleMs);
+  const { start, end } = settled;
   const filters = {
     channel_id: channelId,
     since: new Date(start).toISOString(),
@@ -54,6 +55,8 @@ function EventsOf({ channelId, moment }: { channelId: string; moment: TimeRange 
       call(api().GET('/api/v1/platform-events', { params: { query: { ...filters, page_size: maxEvents } } })),
     placeholderData: keepPreviousData,
   });
+  // Until the events of this moment arrive, the list still shows those of the previous one.
+  const isOutdated = settled !== moment || query.isPlaceholderData;
   return (
     <>
       <QueryView query={query}>
@@ -64,7 +67,12 @@ function EventsOf({ channelId, moment }: { channelId: string; moment: TimeRange 
             </Text>
           ) : (
             <>
-              <ol className={classes.events} aria-label="Events of the moment" tabIndex={0}>
+              <ol
+                className={classes.events}
+                aria-label="Events of the moment"
+                aria-busy={isOutdated}
+                tabIndex={0}
+              >
                 {results.map((event) => (
                   <li key={event.id ?? event.event_id}>
                     <span className={classes.time}>{printClock(timeOf(event), 'seconds')}</span>
