@@ -196,7 +196,10 @@ describe(DurableConsumer.name, () => {
       await Promise.all(texts.map((text) => publish(text)));
 
       // nats-server 2.9 sometimes forgets a returned message until `ack_wait` ends: it had taken the message for a fetch that then stopped.
-      await eventually(() => expect(handled.size).toBeGreaterThanOrEqual(texts.length - 2));
+      await eventually(async () => {
+        const { num_ack_pending: forgotten } = await manager.consumers.info(stream, name);
+        expect(handled.size).toBeGreaterThanOrEqual(texts.length - Math.min(forgotten, 2));
+      });
       await Promise.all(restarts);
     });
 

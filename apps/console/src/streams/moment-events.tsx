@@ -59,39 +59,36 @@ function EventsOf({ channelId, moment }: { channelId: string; moment: TimeRange 
   const isOutdated = settled !== moment || query.isPlaceholderData;
   return (
     <>
-      <QueryView query={query}>
-        {({ results, next }) =>
-          results.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              This channel has no events at this time.
-            </Text>
-          ) : (
-            <>
-              <ol
-                className={classes.events}
-                aria-label="Events of the moment"
-                aria-busy={isOutdated}
-                tabIndex={0}
-              >
-                {results.map((event) => (
-                  <li key={event.id ?? event.event_id}>
-                    <span className={classes.time}>{printClock(timeOf(event), 'seconds')}</span>
-                    <span className={classes.sentence}>
-                      <Sentence event={event} />
-                    </span>
-                    <EventMarks event={event} />
-                  </li>
-                ))}
-              </ol>
-              {next && (
-                <Text size="xs" c="dimmed" mt={4}>
-                  The list shows the last {maxEvents} events. The Events page shows all events.
-                </Text>
-              )}
-            </>
-          )
-        }
-      </QueryView>
+      <div className={classes.content} aria-busy={isOutdated}>
+        <QueryView query={query}>
+          {({ results, next }) =>
+            results.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                This channel has no events at this time.
+              </Text>
+            ) : (
+              <>
+                <ol className={classes.events} aria-label="Events of the moment" tabIndex={0}>
+                  {results.map((event) => (
+                    <li key={event.id ?? event.event_id}>
+                      <span className={classes.time}>{printClock(timeOf(event), 'seconds')}</span>
+                      <span className={classes.sentence}>
+                        <Sentence event={event} />
+                      </span>
+                      <EventMarks event={event} />
+                    </li>
+                  ))}
+                </ol>
+                {next && (
+                  <Text size="xs" c="dimmed" mt={4}>
+                    The list shows the last {maxEvents} events. The Events page shows all events.
+                  </Text>
+                )}
+              </>
+            )
+          }
+        </QueryView>
+      </div>
       <AnchorLink to="/events" search={filters} size="sm" className={classes.link}>
         Open in Events <IconExternalLink size={14} aria-hidden />
       </AnchorLink>

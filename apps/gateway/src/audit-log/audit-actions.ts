@@ -25,8 +25,9 @@ export const auditActions = {
   'connection.started': 'a connection to a channel or bot account was started',
   'connection.completed': 'a user gave consent on the platform, and the channel or bot account is connected',
   'connection.removed': 'a connection to a channel or bot account was removed',
-  'platform_call.sent': 'the platform accepted a call that changes something; chat messages are not recorded',
-  'dead_letter.retried': 'a dead letter was retried, and its event is now stored',
+  'platform_call.sent':
+    'a call that changes something was sent to the platform, which accepted it or may have accepted it; chat messages are not recorded',
+  'dead_letter.retried': 'a dead letter was retried successfully',
   'dead_letter.discarded': 'a dead letter was discarded',
   'replay.started': 'a replay of a range of events was started',
   'erasure.started': 'the erasure of a platform user was started',

@@ -28,8 +28,8 @@ export class AuditLogController {
     summary: 'List the audit log, newest first',
     description:
       'Owners only. Shows who did what, to which object, when, and from where. An entry appears within a second of the action, ' +
-      'or within a minute if it represents several failed logins. Entries are kept for 400 days. If a request fails and its ' +
-      'action may still have been carried out, for example because no reply arrived in time, the action is also listed. ' +
+      'or within a minute if it represents several failed logins. Entries are kept for 400 days. An action is also listed ' +
+      'if its request got no reply in time or failed unexpectedly, because it may have been carried out. ' +
       `Follow \`next\` until it is null.\n\n${printAuditActions()}`,
   })
   @PageParameters('Entries')

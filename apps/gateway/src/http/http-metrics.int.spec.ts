@@ -18,6 +18,11 @@ async function startServer() {
     handlers.emit('slow');
     return new Promise(() => undefined);
   });
+  fastify.get('/cut', (_request, reply) => {
+    const { raw } = reply.hijack();
+    raw.write('begin');
+    setImmediate(() => raw.destroy(new Error('the reader is too slow')));
+  });
   fastify.get('/endless', (_request, reply) => {
     const body = new Readable({ read: () => undefined });
     body.push('begin');
@@ -72,16 +77,18 @@ describe(HttpMetrics.name, () => {
     await close();
   });
 
-  it('counts requests whose client disconnects', async () => {
-    const { leave, read, close } = await startServer();
+  it('counts requests whose response is cut, by the client or the gateway', async () => {
+    const { get, leave, read, close } = await startServer();
 
     await leave('/endless');
     await leave('/slow');
+    await get('/cut').catch(() => undefined);
 
     await eventually(async () => {
       const text = await read();
       expect(text).toContain('http_requests_total{method="GET",route="/slow",status="499"} 1');
       expect(text).toContain('http_requests_total{method="GET",route="/endless",status="200"} 1');
+      expect(text).toContain('http_requests_total{method="GET",route="/cut",status="200"} 1');
     });
     expect(await read()).not.toContain('http_request_duration_seconds_count');
     await close();

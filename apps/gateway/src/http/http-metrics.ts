@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, durationBuckets, Histogram, Registry } from '@stream-events/service';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { whenClosed } from './closed-responses.js';
+import { clientDisconnected, whenClosed } from './closed-responses.js';
 
 /**
  * Counts HTTP requests by route pattern, such as `/api/v1/users/:user_id`, so that clients cannot create new label values. Requests without
@@ -11,6 +11,7 @@ import { whenClosed } from './closed-responses.js';
 export class HttpMetrics {
   private readonly requestsTotal: Counter<'method' | 'route' | 'status'>;
   private readonly seconds: Histogram<'method' | 'route'>;
+  private readonly counted = new WeakSet<FastifyRequest>();
 
   constructor(metrics: Registry) {
     this.requestsTotal = new Counter({
@@ -30,11 +31,9 @@ export class HttpMetrics {
 
   /** Counts the requests that Fastify serves, each when its response has been written or its client has disconnected. */
   watch(fastify: FastifyInstance): void {
+    // This hook does not run for requests that an earlier one rejects, and the other not for responses that are cut.
     fastify.addHook('onRequest', (request, { raw }, done) => {
-      // `onResponse` counts responses that finish or fail. This hook does not run for requests that an earlier one rejects.
-      whenClosed(raw, (status) => {
-        if (!raw.writableFinished && !raw.errored) this.count(request, status);
-      });
+      whenClosed(raw, (status) => this.count(request, status));
       done();
     });
     fastify.addHook('onResponse', (request, reply, done) => {
@@ -46,10 +45,14 @@ export class HttpMetrics {
   /** Counts a request that a direct route served without Fastify (`serveDirectRoutes`). */
   note(route: string, status: number, startedAtMs: number): void {
     this.requestsTotal.inc({ method: 'POST', route, status });
+    if (status === clientDisconnected) return;
     this.seconds.observe({ method: 'POST', route }, (performance.now() - startedAtMs) / 1_000);
   }
 
-  private count({ routeOptions, method }: FastifyRequest, status: number, elapsedMs?: number): void {
+  private count(request: FastifyRequest, status: number, elapsedMs?: number): void {
+    if (this.counted.has(request)) return;
+    this.counted.add(request);
+    const { method, routeOptions } = request;
     const { url: route, config } = routeOptions;
     if (route === undefined || route === '*') {
       this.requestsTotal.inc({ method: 'none', route: 'none', status });

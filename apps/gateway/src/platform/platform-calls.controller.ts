@@ -7,6 +7,7 @@ import {
   readJsonObject,
   ServiceError,
   type CallMethod,
+  type CallPlatformReply,
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { findApiEndpoint, isAdministrative, isSensitive, type ApiEndpoint } from '@stream-events/platforms';
@@ -117,12 +118,17 @@ export class PlatformCallsController {
     const { status, headers, body } = await this.audit.recordReply(
       this.client.request(callPlatform, call, { correlationId: request.id }),
       (reply) =>
-        isRecorded && (reply?.status ?? 0) < 300 ? { action: 'platform_call.sent', by, objectId } : undefined,
+        isRecorded && !isRejected(reply) ? { action: 'platform_call.sent', by, objectId } : undefined,
     );
     // Forbid caching, because replies can contain secrets of the channel.
     void reply.code(status).headers({ ...headers, 'cache-control': 'no-store' });
     await reply.send(body === '' ? undefined : Buffer.from(body, 'base64'));
   }
+}
+
+/** Whether the platform did not carry out the call. After a status of 500 or above, it may have. */
+function isRejected(reply: CallPlatformReply | undefined): boolean {
+  return reply !== undefined && reply.status >= 300 && reply.status < 500;
 }
 
 /** @throws ServiceError `not_found`, `method_not_allowed` */

@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import {
   maxCallReplyBytes,
+  ServiceError,
   type CallPlatformReply,
   type CallPlatformRequest,
 } from '@stream-events/contracts';
-import { eventually } from '@stream-events/testing';
+import { eventually, freePort } from '@stream-events/testing';
 import { ConnectorSetup, type ConnectorInstance } from '../../test/connector-setup.js';
 import { FakeConsent } from '../../test/fake-consent.js';
 import { answerWith, type ReceivedCall } from '../../test/fake-platform.js';
@@ -187,25 +188,44 @@ describe(ClientCalls.name, () => {
     expect((await call()).status).toBe(200);
   });
 
-  it.each<[string, RegExp, typeof reply]>([
-    [
-      'is too large',
-      /larger than 700 KiB/,
-      (_call, response) => answerWith(response, 200, ' '.repeat(maxCallReplyBytes + 1)),
-    ],
-    [
-      'contains the token',
-      /contains the access token/,
-      ({ headers }, response) => answerWith(response, 200, JSON.stringify(headers)),
-    ],
-    ['is cut off', /connection to the platform failed/, (_call, response) => response.socket?.destroy()],
-  ])('refuses a reply that %s, and says that the call may have been carried out', async (_, text, fault) => {
+  it('refuses a reply that is too large, and one that contains the token', async () => {
+    reply = (_call, response) => answerWith(response, 200, ' '.repeat(maxCallReplyBytes + 1));
+    await expect(call()).rejects.toThrow(/larger than 700 KiB/);
+    reply = ({ headers }, response) => answerWith(response, 200, JSON.stringify(headers));
+    await expect(call()).rejects.toThrow(/contains the access token/);
+  });
+
+  const cut: typeof reply = (_call, response) => response.socket?.destroy();
+  const echo: typeof reply = ({ headers }, response) => answerWith(response, 200, JSON.stringify(headers));
+  it.each<[string, typeof reply, boolean, () => Promise<CallPlatformReply>]>([
+    ['whose reply is cut', cut, true, chat],
+    ['whose reply is unusable', echo, true, chat],
+    ['with GET', cut, false, call],
+  ])('says whether the platform may have carried out a call %s', async (_, fault, isUncertain, send) => {
+    await connect();
     reply = fault;
 
-    const error: unknown = await call().catch((thrown: unknown) => thrown);
+    const error: unknown = await send().catch((thrown: unknown) => thrown);
 
-    expect(error).toMatchObject({ code: 'unavailable', detail: expect.stringMatching(text) as unknown });
-    expect(error).toMatchObject({ isUncertain: true, retryAfterSeconds: 5 });
+    expect(error instanceof Error && error.message.includes('may or may not have carried out')).toBe(
+      isUncertain,
+    );
+    expect(error instanceof ServiceError && error.isUncertain).toBe(isUncertain);
+  });
+
+  it('does not say that the platform may have carried out a call that was rejected or not sent', async () => {
+    await connect();
+    const { fault } = setup.fake;
+    setup.fake.fault = (received, response) => {
+      if (received.name !== 'GET /oauth2/validate') return fault(received, response);
+      response.socket?.destroy();
+      return true;
+    };
+    // The service cannot find out whether the token is still valid.
+    reply = (_call, response) => answerWith(response, 401, '{}');
+    await expect(chat()).rejects.toThrow(/^The connection to the platform failed \(\w+\)\.$/);
+    instance = await setup.createInstance({ PLATFORM_API_URL: `http://127.0.0.1:${await freePort()}/api` });
+    await expect(chat()).rejects.toThrow(/^The connection to the platform failed \(ECONNREFUSED\)\.$/);
   });
 
   it.each([

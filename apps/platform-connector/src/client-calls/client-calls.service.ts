@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   maxCallReplyBytes,
-  ServiceError,
   type CallPlatformReply,
   type CallPlatformRequest,
 } from '@stream-events/contracts';
@@ -45,11 +44,8 @@ export class ClientCalls {
     const { method, query, body } = request;
     const tokens = await this.tokens.find(endpoint, request);
     const url = toApiUrl(this.settings.urls, endpoint, query);
-    try {
-      return this.toReply(await this.client.pass({ method, url, ...(body !== null && { body }) }, tokens));
-    } catch (error) {
-      throw error instanceof PlatformCallError ? uncertain(error) : error;
-    }
+    const reply = await this.client.pass({ method, url, ...(body !== null && { body }) }, tokens);
+    return this.toReply(reply);
   }
 
   /** @throws PlatformCallError when the reply is too large */
@@ -74,10 +70,4 @@ export class ClientCalls {
       body: bytes.toString('base64'),
     };
   }
-}
-
-/** Returns the error for a call that was sent, but got no usable reply. */
-function uncertain(error: PlatformCallError): ServiceError {
-  const { message, retryAfterSeconds } = error;
-  return new ServiceError('unavailable', message, { retryAfterSeconds, isUncertain: true, cause: error });
 }

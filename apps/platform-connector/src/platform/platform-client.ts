@@ -14,10 +14,11 @@ import {
 import { AppTokens } from './app-tokens.service.js';
 import { CallSlots } from './call-slots.js';
 import { PlatformHealth } from './platform-health.service.js';
-import { PlatformHttp, type PlatformRequest } from './platform-http.js';
+import { isConnectError, PlatformHttp, type PlatformRequest } from './platform-http.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 import type { Bucket } from './rate-budget.js';
 import { RateBudgets } from './rate-budgets.service.js';
+import { toUncertain } from './unavailable-error.js';
 import {
   attemptTimeMs,
   callLimits,
@@ -100,19 +101,35 @@ export class PlatformClient implements PlatformCaller {
    * Makes a call for a client and returns the reply, whatever its status. Does not retry, except once with another token after a 401. Runs
    * at background priority, so that clients leave part of the rate budget to the service's own look-ups.
    *
-   * @throws PlatformUnavailableError, or the error of `tokens`
+   * @throws PlatformUnavailableError, or the error of `tokens`; ServiceError with `isUncertain` when the platform may have carried out a call
+   * other than GET
    */
   async pass(clientCall: ClientCall, tokens: TokenSource): Promise<PassedReply> {
     const call = { ...clientCall, endpoint: 'client_call', priority: 'background' } as const;
-    return this.inSlot(call.priority, clientCallLimits, async (deadline) => {
-      const { userId } = tokens;
-      const exchange = this.http.pass.bind(this.http);
-      const sending = { call, limits: clientCallLimits, userId, deadline, exchange };
-      const token = await tokens.current();
-      const reply = await this.sendForClient(sending, token);
-      const other = reply.status === 401 ? await tokens.replace(token) : null;
-      return other === null ? reply : this.sendForClient(sending, other);
-    });
+    const sent = { isUncertain: false };
+    const exchange = async (request: PlatformRequest, timeoutMs: number): Promise<PassedReply> => {
+      sent.isUncertain = call.method !== 'GET';
+      try {
+        const reply = await this.http.pass(request, timeoutMs);
+        if (reply.status >= 300 && reply.status < 500) sent.isUncertain = false;
+        return reply;
+      } catch (error) {
+        if (isConnectError(error)) sent.isUncertain = false;
+        throw error;
+      }
+    };
+    try {
+      return await this.inSlot(call.priority, clientCallLimits, async (deadline) => {
+        const { userId } = tokens;
+        const sending = { call, limits: clientCallLimits, userId, deadline, exchange };
+        const token = await tokens.current();
+        const reply = await this.sendForClient(sending, token);
+        const other = reply.status === 401 ? await tokens.replace(token) : null;
+        return other === null ? reply : await this.sendForClient(sending, other);
+      });
+    } catch (error) {
+      throw sent.isUncertain && error instanceof PlatformUnavailableError ? toUncertain(error) : error;
+    }
   }
 
   /** @throws PlatformCallError also when the reply contains the token. The platform never echoes the token, but a proxy might */
@@ -245,18 +262,15 @@ interface Asked<Reply> {
   rateLimit: PlatformUnavailableError | undefined;
 }
 
-const noReply = 'The platform did not reply in time.';
-
-/** The time for the call ended before it was sent. */
 function tooLate(): PlatformUnavailableError {
-  return new PlatformUnavailableError(noReply, 5);
+  return new PlatformUnavailableError('The platform did not reply in time.', 5);
 }
 
 /** Stops waiting for `work` after `limitMs`. The work itself keeps its slot until its own timeouts end it. */
 async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new PlatformCallError('timeout', noReply)), limitMs);
+    timer = setTimeout(() => reject(tooLate()), limitMs);
   });
   try {
     return await Promise.race([work, limit]);

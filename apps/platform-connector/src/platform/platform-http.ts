@@ -30,6 +30,16 @@ const maxAnswerBytes = 2 * 1024 * 1024;
 const connectTimeoutMs = 3_000;
 const idleTimeoutMs = 12_000;
 
+// Error codes of an attempt to connect that failed.
+const connectErrors = [
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+
 /** The simulator sends this header with every reply. A real platform never does. */
 const simulationHeader = 'x-platform-simulation';
 
@@ -142,6 +152,12 @@ function parseBody(text: string, status: number): unknown {
     if (status >= 300) return undefined;
     throw new PlatformCallError('malformed', 'The platform sent a reply that is not JSON.', { cause: error });
   }
+}
+
+/** Whether the request was not sent, because no connection could be opened. */
+export function isConnectError(error: unknown): boolean {
+  const { cause } = error as { cause?: unknown }; // Safe cast: code in this folder throws errors.
+  return connectErrors.includes(String((cause as { code?: unknown } | undefined)?.code));
 }
 
 function toCallError(error: unknown): PlatformCallError {

@@ -11,7 +11,7 @@ import {
 import { LOGGER, Registry, type Logger } from '@stream-events/service';
 import { ConnectionConsequences } from '../connections/connection-consequences.service.js';
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
-import { authorizationRevoked } from '../subscriptions/own-subscription.js';
+import { authorizationRevoked, isLive } from '../subscriptions/own-subscription.js';
 import { SubscriptionMetrics } from '../subscriptions/subscription-metrics.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import { readRevocation } from './revocation.external.js';
@@ -71,13 +71,12 @@ export class RevocationsConsumer {
     const revocation = readRevocation(message.string());
     if (!revocation || !isStorableText(revocation.subscriptionId + revocation.status)) return 'done';
     const { subscriptionId, status } = revocation;
-    const ended = await this.subscriptions.saveEnded(subscriptionId, status);
-    if (!ended) return 'done';
-    if (ended.isNew) this.count(status);
-    // Repeat the following for a redelivered message, because the first attempt may have failed here. Record the withdrawn consent before
-    // the hint. Otherwise, the next round would subscribe again.
-    if (status === authorizationRevoked)
-      await this.consequences.onRevoked(Object.values(ended.subscription.condition));
+    const own = await this.subscriptions.find(subscriptionId);
+    if (!own || isLive(status)) return 'done';
+    // Record the withdrawn consent first. Once the end is saved, the next round replaces the subscription, and a redelivered message does not
+    // find it.
+    if (status === authorizationRevoked) await this.consequences.onRevoked(Object.values(own.condition));
+    if (await this.subscriptions.saveEnded(subscriptionId, status)) this.count(status);
     await this.schedule.hint();
     return 'done';
   }

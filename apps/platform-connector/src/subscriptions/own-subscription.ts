@@ -61,6 +61,9 @@ export function pauseAfter(failures: number): number {
 // A subscription that worked for at least this long is recreated immediately when it ends.
 const provenAfterMs = 10 * 60_000;
 
+/** The end of the reason for a subscription that has ended. */
+export const recreated = 'The service recreates it if it is still wanted and no consent is missing.';
+
 /*
  * The life of a subscription:
  *
@@ -92,7 +95,7 @@ export function observed(
       seen,
       {
         status,
-        reason: 'The platform ended the subscription. The service recreates it if users still consent to it.',
+        reason: `The platform ended the subscription. ${recreated}`,
       },
       now,
     );
@@ -119,7 +122,7 @@ export function ended(
 
 /** Returns the row of a subscription that no longer exists on the platform. */
 export function vanished(own: OwnSubscription, now: number): OwnSubscription {
-  const reason = 'The subscription no longer exists on the platform. The service recreates it.';
+  const reason = `The subscription no longer exists on the platform. ${recreated}`;
   return { ...ended(own, { status: waiting, reason }, now), subscriptionId: null };
 }
 

@@ -7,6 +7,7 @@ import {
   isLive,
   limitReached,
   notGranted,
+  recreated,
   refused,
   verificationPending,
   waiting,
@@ -72,35 +73,38 @@ export class SubscriptionsRepository {
     await this.dataSource.query('DELETE FROM subscriptions');
   }
 
+  /** Finds a subscription by the platform's id. */
+  async find(subscriptionId: string): Promise<OwnSubscription | undefined> {
+    const [row] = await this.dataSource.query<OwnRow[]>(
+      `SELECT ${ownColumns} FROM subscriptions WHERE subscription_id = $1`,
+      [subscriptionId],
+    );
+    return row && toOwn(row);
+  }
+
   /**
-   * Saves that the platform has ended a subscription. Returns its row, and whether the end was new. Returns undefined when no row has this
-   * id, or the status does not mean an end.
+   * Saves that the platform has ended a subscription. Returns false, and saves nothing, when no row has this id or the end is already saved.
    */
-  async saveEnded(
-    subscriptionId: string,
-    status: string,
-  ): Promise<{ subscription: OwnSubscription; isNew: boolean } | undefined> {
+  async saveEnded(subscriptionId: string, status: string): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const [row] = await manager.query<(OwnRow & { now: number })[]>(
         `SELECT ${ownColumns}, floor(extract(epoch FROM now()) * 1000)::float AS now
          FROM subscriptions WHERE subscription_id = $1 FOR UPDATE`,
         [subscriptionId],
       );
-      if (!row || isLive(status)) return undefined;
+      if (!row || !isLive(row.status)) return false;
       const { now, ...columns } = row;
       const before = toOwn(columns);
-      if (!isLive(before.status)) return { subscription: before, isNew: false };
       const after = ended(
         before,
         {
           status,
-          reason:
-            'The platform revoked the subscription. The service recreates it if users still consent to it.',
+          reason: `The platform revoked the subscription. ${recreated}`,
         },
         now,
       );
       await updateUnchanged(manager, [{ before, after }]);
-      return { subscription: after, isNew: true };
+      return true;
     });
   }
 

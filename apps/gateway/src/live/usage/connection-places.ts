@@ -18,7 +18,7 @@ interface Waiter {
  *  otherwise ───────────────────────────────────────▶ granted
  * ```
  *
- * A user's waiting clients count toward the user's maximum at this gateway. Clients wait because another gateway may have just stopped: its
+ * Waiting clients count toward both limits of this gateway. Clients wait because another gateway may have just stopped: its
  * clients can reconnect here before this gateway learns that their old connections have ended. If two gateways grant the last place at the
  * same time, `findExcess` reports the excess.
  */
