@@ -21,7 +21,8 @@ function check(port) {
 await Promise.any(ports.map(check)).then(
   () => process.exit(0),
   ({ errors }) => {
-    process.stdout.write(`${errors.map(({ message }) => message).join('; ')}\n`);
+    const faults = errors.filter(({ code }) => code !== 'ECONNREFUSED').map(({ message }) => message);
+    process.stdout.write(`Not ready: ${faults.join('; ') || 'no service listens yet'}\n`);
     process.exit(1);
   },
 );

@@ -1,5 +1,7 @@
 // The entry point of the image. Runs the program that the first argument names in this process, so that it receives the container's
 // signals.
+import { constants } from 'node:os';
+
 const programs = {
   gateway: '../apps/gateway/dist/main.js',
   events: '../apps/events/dist/main.js',
@@ -11,6 +13,16 @@ const programs = {
   // Controls a running platform simulator.
   simulator: '../apps/platform-simulator/dist/cli.js',
 };
+
+// A container's first process ignores signals that it does not handle. Until the program handles them itself, a signal ends the process.
+function exitEarly(signal) {
+  process.exit(128 + constants.signals[signal]);
+}
+for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, exitEarly);
+process.on('newListener', (event) => {
+  // Not before the new listener is there: without any, Node would stop handling the signal.
+  setImmediate(() => process.off(event, exitEarly));
+});
 
 const [name = ''] = process.argv.splice(2, 1);
 if (Object.hasOwn(programs, name)) {

@@ -84,7 +84,10 @@ async function saveAll(path: string, database: OpenDatabase, config: AllInOneCon
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const seconds = (performance.now() - startedAt) / 1_000;
   say(`${path}: ${rows} rows of ${tables.length} tables in ${seconds.toFixed(1)} s`);
-  const key = config.SECRET_KEY ? 'SECRET_KEY' : `SECRET_KEY (${secretKeyPath(dataDirectory(config))})`;
+  const isEmbedded = !config.SECRET_KEY && !config.DATABASE_URL && !config.EVENTS_DATABASE_URL;
+  const key = isEmbedded
+    ? `SECRET_KEY (${secretKeyPath(dataDirectory(config))})`
+    : 'SECRET_KEY of the services';
   say(`The file does not contain ${key}. A complete restore needs this key, so keep a copy elsewhere.`);
 }
 

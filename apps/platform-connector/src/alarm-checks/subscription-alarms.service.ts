@@ -102,5 +102,5 @@ function describeFaulty(counts: readonly StatusCount[]): string | undefined {
   const [first] = faulty;
   if (!first) return undefined;
   const numbers = faulty.map(({ status, faulty: number }) => `${number} ${status}`).join(', ');
-  return `Subscriptions are not enabled: ${numbers}. For example, ${first.example}. See GET /api/v1/platform/subscriptions.`;
+  return `Subscriptions are not enabled: ${numbers}. For example, ${first.example?.replace(/\.$/, '')}. See GET /api/v1/platform/subscriptions.`;
 }

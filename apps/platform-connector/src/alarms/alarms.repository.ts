@@ -102,7 +102,8 @@ export class AlarmsRepository {
   private log(changed: readonly AlarmMessage[]): void {
     for (const { key, message, clearedAt } of changed)
       if (clearedAt === null) this.logger.error({ key, detail: message }, 'alarm raised');
-      else this.logger.info({ key }, 'alarm cleared');
+      // Not `info`: whoever sees the first line must also see the second, at any log level of the two.
+      else this.logger.warn({ key }, 'alarm cleared');
   }
 }
 

@@ -1,5 +1,5 @@
 import { callback, newOwn, newListed, webhook } from '../../test/subscription-factory.js';
-import { alreadyExists, ended, observed, pauseAfter, turnedDown } from './own-subscription.js';
+import { alreadyExists, ended, observed, pauseAfter, turnedDown, vanished } from './own-subscription.js';
 
 const minute = 60_000;
 
@@ -25,6 +25,19 @@ describe('ended', () => {
       pauses.push(own.retryAt!);
     }
     expect(pauses).toEqual([0, minute, 2 * minute, 4 * minute]);
+  });
+});
+
+describe('vanished', () => {
+  it('recreates immediately up to five times in a row, then after growing pauses', () => {
+    const pauses: number[] = [];
+    let own = newOwn('1', {});
+    for (let time = 0; time < 8; time += 1) {
+      own = vanished(observed(own, newListed(own, { status: 'enabled' }), 0), 0);
+      pauses.push(own.retryAt!);
+    }
+    expect(pauses).toEqual([0, 0, 0, 0, 0, minute, 2 * minute, 4 * minute]);
+    expect(own).toMatchObject({ subscriptionId: null, status: 'waiting' });
   });
 });
 

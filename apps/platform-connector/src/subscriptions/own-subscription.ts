@@ -74,7 +74,7 @@ export const recreated = 'The service recreates it if it is still wanted and no 
  *    │  ├─▶ refused              │ verification failed               │ revoked, failed, vanished
  *    │  │   retried              ▼                                   ▼
  *    │  │   after 1 min … 1 h   ended: deleted on the platform, then recreated: at once if it had worked for 10 min or
- *    │  ▼                        │          never failed before, else after 1 min … 1 h
+ *    │  ▼                        │          never failed before, or vanished up to 5 times, else after 1 min … 1 h
  *    └ limit_reached             └──created──▶ …
  */
 
@@ -120,10 +120,15 @@ export function ended(
   };
 }
 
+// How often in a row to recreate without a pause a subscription that worked until it vanished. A simulator loses all subscriptions at each
+// restart. Pauses after more attempts end a conflict with a program that deletes the subscriptions.
+const patience = 5;
+
 /** Returns the row of a subscription that no longer exists on the platform. */
 export function vanished(own: OwnSubscription, now: number): OwnSubscription {
   const reason = `The subscription no longer exists on the platform. ${recreated}`;
-  return { ...ended(own, { status: waiting, reason }, now), subscriptionId: null };
+  const gone = { ...ended(own, { status: waiting, reason }, now), subscriptionId: null };
+  return own.status === enabled ? { ...gone, retryAt: now + pauseAfter(gone.attempts - patience) } : gone;
 }
 
 /** Returns the row after its subscription was deleted on the platform. The service recreates the subscription at `retryAt`. */

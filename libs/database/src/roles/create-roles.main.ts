@@ -27,6 +27,8 @@ const variables = {
 // How long to retry the connection. A database server that starts along with this program may need this long for its first start.
 const startLimitMs = 60_000;
 const retryMs = 500;
+// How often to print an unchanged reason for waiting.
+const repeatMs = 10_000;
 
 try {
   const config = loadConfig(variables, process.env);
@@ -63,18 +65,18 @@ function checkRoles(roles: readonly ServiceRole[]): void {
 
 async function createWhenStarted(url: string, roles: readonly ServiceRole[]): Promise<void> {
   const deadline = Date.now() + startLimitMs;
-  let isWaiting = false;
+  let shown = { reason: '', at: -Infinity };
   for (;;) {
     try {
       await createServiceRoles(url, roles, { isDedicated: true });
       return;
     } catch (error) {
       if (Date.now() > deadline || !isUnavailableError(error)) throw error;
-      if (!isWaiting)
-        process.stderr.write(
-          `Waiting for PostgreSQL: ${error instanceof Error ? error.message : String(error)}\n`,
-        );
-      isWaiting = true;
+      const reason = error instanceof Error ? error.message : String(error);
+      if (reason !== shown.reason || Date.now() > shown.at + repeatMs) {
+        process.stderr.write(`Waiting for PostgreSQL: ${reason}\n`);
+        shown = { reason, at: Date.now() };
+      }
       await wait(retryMs);
     }
   }
