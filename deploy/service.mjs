@@ -1,6 +1,7 @@
 // The entry point of the image. Runs the program that the first argument names in this process, so that it receives the container's
 // signals.
 import { constants } from 'node:os';
+import { setImmediate } from 'node:timers';
 
 const programs = {
   gateway: '../apps/gateway/dist/main.js',

@@ -59,7 +59,7 @@ export function readConfig(
     // Never generate a key for the operator's own database. A new key cannot decrypt the existing data, and other instances could not
     // decrypt what it encrypts.
     throw new ConfigError([
-      'SECRET_KEY is required when DATABASE_URL is set. If the database already contains data, use the key that encrypted the data',
+      'SECRET_KEY is required with your own PostgreSQL (DATABASE_URL, or a URL for each service). If the database already contains data, use the key that encrypted the data',
     ]);
   }
   return config;

@@ -10,7 +10,7 @@ import type { DatabaseService } from '@stream-events/database/roles';
 import { unlessMissing } from '@stream-events/embedded';
 import { readErasureList, type ErasureList } from '@stream-events/events/backup';
 import { version } from '@stream-events/service';
-import type { AllInOneConfig } from '../all-in-one.config.js';
+import { usesOwnDatabase, type AllInOneConfig } from '../all-in-one.config.js';
 import { readCommandConfig } from '../command-config.js';
 import { secretKeyPath, dataDirectory } from '../servers.js';
 import { readErasureFile, writeErasureList } from './erasure-files.js';
@@ -84,10 +84,10 @@ async function saveAll(path: string, database: OpenDatabase, config: AllInOneCon
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const seconds = (performance.now() - startedAt) / 1_000;
   say(`${path}: ${rows} rows of ${tables.length} tables in ${seconds.toFixed(1)} s`);
-  const isEmbedded = !config.SECRET_KEY && !config.DATABASE_URL && !config.EVENTS_DATABASE_URL;
-  const key = isEmbedded
-    ? `SECRET_KEY (${secretKeyPath(dataDirectory(config))})`
-    : 'SECRET_KEY of the services';
+  const key =
+    usesOwnDatabase(config) || config.SECRET_KEY
+      ? 'SECRET_KEY'
+      : `SECRET_KEY (${secretKeyPath(dataDirectory(config))})`;
   say(`The file does not contain ${key}. A complete restore needs this key, so keep a copy elsewhere.`);
 }
 
