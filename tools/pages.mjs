@@ -79,7 +79,7 @@ async function printLimits() {
       ['connections per user, at all gateways', print(connectionLimits.perUser)],
       ['concurrent catch-ups per user, at all gateways', print(catchUpLimits.perUser)],
       ['messages that a catch-up reads per second', print(catchUpLimits.messagesPerSecond)],
-      ['connections per gateway', print(connectionLimits.connections)],
+      ['connections per gateway, including clients that wait', print(connectionLimits.connections)],
       ['data that waits for one slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],
       ['time between keep-alives', `${keepAliveMs / 1_000} s`],
       ['time for a WebSocket client to send its token', `${webSocketLimits.tokenMs / 1_000} s`],
