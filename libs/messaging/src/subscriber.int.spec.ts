@@ -31,6 +31,7 @@ const operators: NatsUser[] = [
 ];
 const durable = durableConsumers['stream-online'];
 const stored = ['1', '2', '3'].map((id) => `{"id":"${id}"}`);
+const log = new FailureLog({ info: () => undefined, warn: () => undefined });
 
 let nats: TestNats;
 /** Connections with all permissions in the accounts of the services and of the stream. */
@@ -65,7 +66,6 @@ beforeEach(async () => {
   heard = [];
   subscriber = await connectNats({ urls: [nats.urlFor('subscriber')], name: 'test' });
   void collectRefusals(subscriber);
-  const log = new FailureLog({ info: () => undefined, warn: () => undefined });
   gate = new ConsumerGate({ ...gateConnections, log });
   gate.start();
   await gateConnections.services.flush();
@@ -359,6 +359,22 @@ describe('natsUsers.subscriber', () => {
     await eventually(async () => expect(await create('after')).toBe('created'));
     expect(await create('one-more')).toContain('maximum consumers limit reached');
   }, 240_000);
+
+  it('uses no place for a consumer that JetStream refuses', async () => {
+    await gate.stop();
+    gate = new ConsumerGate({ ...gateConnections, log, maxConsumers: 1 });
+    gate.start();
+    await gateConnections.services.flush();
+    const explicit = { ack_policy: AckPolicy.Explicit, inactive_threshold };
+
+    const backoff = [nanos(1_000), nanos(2_000)];
+    await expect(createConsumer({ ...explicit, name: 'faulty', backoff, max_deliver: 1 })).rejects.toThrow(
+      /max deliver/,
+    );
+
+    await createConsumer({ ...explicit, name: 'correct' });
+    await expect(createConsumer({ ...explicit, name: 'another' })).rejects.toThrow(/limit reached/);
+  });
 
   it.each([
     ['no JSON', '{'],
