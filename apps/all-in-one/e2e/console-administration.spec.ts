@@ -56,6 +56,8 @@ describeWithBrowser('the administration in the console', (browserPath) => {
 
     it('are discarded after a question', async () => {
       await view.page.getByRole('button', { name: new RegExp(type) }).click();
+      // The payload moves the buttons when it arrives. A click at this moment would miss.
+      await view.page.getByRole('region', { name: 'Payload' }).waitFor();
       await press('Discard…');
       await view.page.getByRole('alertdialog').getByText('deleted permanently').waitFor();
       await press('Discard');
