@@ -102,7 +102,7 @@ export class AlarmsRepository {
   private log(changed: readonly AlarmMessage[]): void {
     for (const { key, message, clearedAt } of changed)
       if (clearedAt === null) this.logger.error({ key, detail: message }, 'alarm raised');
-      // Not `info`: whoever sees the first line must also see the second, at any log level of the two.
+      // Log this at `warn`, because a log that hides `info` would show only that the alarm was raised.
       else this.logger.warn({ key }, 'alarm cleared');
   }
 }
