@@ -18,9 +18,9 @@ interface Waiter {
  *  otherwise ───────────────────────────────────────▶ granted
  * ```
  *
- * Waiting clients count toward both limits of this gateway. Clients wait because another gateway may have just stopped: its
- * clients can reconnect here before this gateway learns that their old connections have ended. If two gateways grant the last place at the
- * same time, `findExcess` reports the excess.
+ * Waiting clients count toward both limits of this gateway. Clients wait because another gateway may have just stopped: its clients can
+ * reconnect here before this gateway learns that their old connections have ended. If two gateways grant the last place at the same time,
+ * `findExcess` reports the excess.
  */
 @Injectable()
 export class ConnectionPlaces {
