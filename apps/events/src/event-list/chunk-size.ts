@@ -7,25 +7,41 @@ const minFirstRows = 100;
 // Caps a statement's duration in case its rows take longer to check than earlier rows.
 const maxRows = 25_000;
 
-// Maximum for a page's first statement, when the time per row is still unknown. Reading a row that is not in memory takes up to 20 µs. An
-// index lookup takes a fraction of that, once VACUUM has marked the row's page all-visible.
-const maxFirstRows = { read: 1_500, lookUp: 4_000 };
+// Assumed time per row until a statement on the same partitions has shown it. Reading a row that is not in memory takes up to 20 µs. An index lookup takes a
+// fraction of that, once VACUUM has marked the row's page all-visible.
+const assumedMsPerRow = { read: 0.02, lookUp: 0.0075 };
 
 /** Sizes the next statement of a page, so that the page keeps within its time limit. */
 export class ChunkSize {
-  rows: number;
+  private readonly assumedMsPerRow: number;
+  private msPerRow: number;
+  private rows: number;
 
   /**
-   * @param check whether the statement reads each row or looks it up in indexes
+   * @param check whether the statements read each row or look it up in indexes
    * @param expectedRows the estimated number of rows to check until the page is full
    */
-  constructor(check: keyof typeof maxFirstRows, expectedRows: number) {
-    this.rows = Math.ceil(Math.min(Math.max(expectedRows * 1.5, minFirstRows), maxFirstRows[check]));
+  constructor(check: keyof typeof assumedMsPerRow, expectedRows: number) {
+    this.assumedMsPerRow = assumedMsPerRow[check];
+    this.msPerRow = this.assumedMsPerRow;
+    this.rows = Math.min(Math.max(expectedRows * 1.5, minFirstRows), maxRows);
   }
 
-  /** Adapts the size to the remaining time, but at most doubles it. */
-  adapt({ tookMs, leftMs }: { tookMs: number; leftMs: number }): void {
-    const affordable = tookMs > 0 ? (this.rows * leftMs) / tookMs : maxRows;
-    this.rows = Math.ceil(Math.min(Math.max(affordable, minRows), this.rows * 2, maxRows));
+  /** Returns the number of rows for a statement that may take this long. */
+  within(leftMs: number): number {
+    return Math.ceil(Math.min(Math.max(leftMs / this.msPerRow, minRows), this.rows));
+  }
+
+  /**
+   * Adapts to the speed of a statement that checked all its rows. The next statement may check at most twice as many.
+   */
+  adapt({ rows, tookMs }: { rows: number; tookMs: number }): void {
+    this.rows = Math.min(rows * 2, maxRows);
+    this.msPerRow = tookMs / rows;
+  }
+
+  /** Prepares for the next partitions, whose rows may take longer: older rows are often not in memory. */
+  enterPartitions(): void {
+    this.msPerRow = Math.max(this.msPerRow, this.assumedMsPerRow);
   }
 }

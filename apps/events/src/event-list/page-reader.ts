@@ -77,6 +77,7 @@ export class PageReader {
     };
     let range: IdRange | null = limits.range;
     let reached: string | null = null;
+    let leftMs = budgetMs;
     let isLate = false;
     // A statement that uses a hash index reads all partitions at once.
     let width = plan.sources.some(({ index }) => index.method === 'hash') ? Infinity : 1;
@@ -86,7 +87,8 @@ export class PageReader {
       if (isLate) return page.end(reached);
       const chunk = looksUp(plan, span) ? chunks.lookUp : chunks.read;
       const askedAt = this.now();
-      const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: chunk.rows });
+      const rows = chunk.within(leftMs);
+      const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: rows });
       // Only the first statement must see every partition. Partitions that are attached later contain only events newer than the request.
       if (step === 1 && result.catalogVersion !== catalog.version) return null;
       page.add(result);
@@ -96,14 +98,18 @@ export class PageReader {
         chunkEnd === null ? rangeAfterSpan(range, span, isOlder) : rangeAfterId(range, chunkEnd, isOlder);
       reached = chunkEnd ?? positionAt(isOlder ? span.from : span.to, isOlder);
       const endedAt = this.now();
-      const time = { tookMs: endedAt - askedAt, leftMs: budgetMs - (endedAt - startedAt) };
-      chunk.adapt(time);
+      const tookMs = endedAt - askedAt;
+      leftMs = budgetMs - (endedAt - startedAt);
       // A smaller chunk makes a statement that checks rows shorter. A statement that looks up ranges takes about as long as the one before,
       // so start it only if more than half of that time is left.
-      isLate = time.leftMs <= (isWide ? time.tookMs / 2 : 0);
-      const canWiden = !isWide || 2 * time.tookMs <= time.leftMs;
+      isLate = leftMs <= (isWide ? tookMs / 2 : 0);
+      const canWiden = !isWide || 2 * tookMs <= leftMs;
       if (step >= singlePartitions && canWiden) width *= 2;
-      if (chunkEnd !== null) width = 1;
+      if (chunkEnd === null) chunk.enterPartitions();
+      else {
+        chunk.adapt({ rows, tookMs });
+        width = 1;
+      }
     }
     return page.end(null);
   }
