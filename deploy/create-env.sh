@@ -55,6 +55,8 @@ for user in GATEWAY EVENTS PLATFORM_CONNECTOR STREAMER_MONITOR SUBSCRIBER; do
 done
 add PLATFORM_WEBHOOK_SECRET "$(secret)"
 add PLATFORM "$platform"
+# Keeps the port of `PORT=… deploy/create-env.sh` for later shells.
+if [ -n "${PORT:-}" ]; then add PORT "$PORT"; fi
 if [ "$platform" = simulator ]; then
   add COMPOSE_PROFILES simulator
   add PLATFORM_CLIENT_ID stream-event-service
