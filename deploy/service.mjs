@@ -1,5 +1,5 @@
-// The entry point of the image. Runs the program that the first argument names in this process, so that it receives the container's
-// signals.
+// The entry point of the image. Runs the program named by the first argument. The program runs in this process, so that it receives the
+// container's signals.
 import { constants } from 'node:os';
 import { setImmediate } from 'node:timers';
 
@@ -15,13 +15,14 @@ const programs = {
   simulator: '../apps/platform-simulator/dist/cli.js',
 };
 
-// A container's first process ignores signals that it does not handle. Until the program handles them itself, a signal ends the process.
+// A container's first process ignores signals that it does not handle. Until the program installs its own handlers, this one
+// ends the process.
 function exitEarly(signal) {
   process.exit(128 + constants.signals[signal]);
 }
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, exitEarly);
 process.on('newListener', (event) => {
-  // Not before the new listener is there: without any, Node would stop handling the signal.
+  // Remove `exitEarly` only after the new listener was added: without any listener, Node would stop handling the signal.
   setImmediate(() => process.off(event, exitEarly));
 });
 

@@ -47,7 +47,9 @@ process.stdout.write(
   `The chart passes helm lint ${run(helm, ['version', '--template', '{{.Version}}'])} and the schemas of Kubernetes ${kubernetesVersions.join(' and ')}.\n`,
 );
 
-/** Checks only that the test servers' chart is valid. It is not part of the service, so the rules in chart-faults.mjs do not apply. */
+/**
+ * Checks only that the test servers' chart is valid. This chart is not part of the service, so the rules in chart-faults.mjs do not apply.
+ */
 function checkTestServers() {
   const values = [
     '--set',

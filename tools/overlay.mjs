@@ -26,7 +26,7 @@ await build({
     rolldownOptions: {
       input: [`${project}index.html`, `${project}src/service-worker.ts`],
       output: {
-        // No hash: a service worker must keep its path. No folder: it can serve only files below its own path.
+        // No hash, because a service worker must keep its path. No folder, because it can serve only files below its own path.
         entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js'),
       },
     },

@@ -85,7 +85,7 @@ function endUnreleased(text, { version, date, isTrial }) {
 
 /**
  * Returns the class names of each schema's migrations, in the order in which they run. The next version must not break the schemas that
- * they create.
+ * these migrations create.
  */
 function listMigrations() {
   const apps = readdirSync(`${root}apps`).filter((app) => existsSync(`${root}apps/${app}/src/migrations`));

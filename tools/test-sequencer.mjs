@@ -3,7 +3,7 @@ import TestSequencer from '@jest/test-sequencer';
 
 /**
  * Runs the slowest test files first, so that no slow file runs alone at the end. Jest sorts by the durations of the previous run. On a new
- * machine, it has none and sorts by size. It would then start small end-to-end specs last, although each takes half a minute.
+ * machine, Jest has no durations and sorts by size. Small end-to-end specs would then start last, although each takes half a minute.
  */
 export default class SlowestFirst extends TestSequencer {
   sort(tests) {

@@ -106,7 +106,7 @@ async function start(folder, app) {
   const isReady = () =>
     fetch(`http://127.0.0.1:${adminPort}/health/ready`).then(
       ({ ok }) => ok,
-      // The service does not listen yet. If it never does, read its log.
+      // The service does not listen yet. The loop below tries again until the deadline.
       () => false,
     );
   for (const deadline = Date.now() + readyTimeoutMs; !(await isReady()); await wait(100))

@@ -114,7 +114,7 @@ describeWithBrowser('the administration in the console', (browserPath) => {
     await view.page.keyboard.press('Tab');
     await dialog.getByRole('button', { name: 'Create token' }).click();
     const token = await dialog.getByLabel('Key of Alerts').inputValue();
-    // On an http address other than localhost, browsers have no clipboard API.
+    // Simulate an http address other than localhost, on which browsers have no clipboard API.
     await view.page.evaluate('delete Navigator.prototype.clipboard');
     await dialog.getByRole('button', { name: 'Copy' }).click();
     await dialog.getByRole('button', { name: 'Copied' }).waitFor();

@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shellOf } from './shell.js';
 
-/** An owner's credentials. The service prints them only once, and it never shows the password again. */
+/** An owner's credentials. They are shown only once, and the service can never show the password again. */
 export interface OwnerCredentials {
   username: string;
   /** Undefined if OWNER_PASSWORD was set. */

@@ -133,8 +133,8 @@ async function start(shell: Shell<EventsConfig>) {
   // A separate pool for writes, so that lists cannot hold up a write.
   const writePool = createPool({ ...database, poolSize: writeConnections });
   const listPool = createPool({ ...database, ...listPoolOptions });
-  // Open one connection in each of the two pools before the service is ready, so that the first requests need not wait. If this fails, the
-  // first requests open connections.
+  // Open one connection in each of the two pools before the service is ready, so that the first requests need not wait. If opening
+  // one fails, the first requests open the connections.
   await Promise.allSettled([writePool, listPool].map((pool) => pool.query('SELECT 1')));
   measurePool(shell.metrics, 'events', dataSource);
   measurePool(shell.metrics, 'events_writes', writePool);
@@ -234,7 +234,7 @@ async function start(shell: Shell<EventsConfig>) {
   health.register('events nats', () => strategy.ping());
   health.register('events relay', () => app.get(Relay).check());
   return {
-    // Stop receiving, then publish the stored events, then close the connections.
+    // Stop receiving before the relay publishes its remaining batches. Close the connections last, because the other parts use them.
     close: () =>
       closeAll([
         () => reporter.stop(),
@@ -268,7 +268,7 @@ function databaseAt(url: string) {
   return { url, schema: name, applicationName: 'events', entities, migrations };
 }
 
-/** The values that are encrypted with `SECRET_KEY`. */
+/** Tells `KeyRotation` which values are encrypted with `SECRET_KEY`. */
 function encrypted(dataSource: DataSource, secretKeys: readonly string[]) {
   return {
     schema: schema.name,

@@ -27,8 +27,8 @@ let exports: EventExportService;
 let summaries: StreamSummaries;
 beforeAll(async () => {
   store = await EventStore.create();
-  // The reference summary is never partial. The service's summary is complete only if the partition of `beginning` exists, even an empty
-  // one.
+  // The reference summary is never partial. The service's summary is complete only if the partition of `beginning` exists, even if
+  // that partition is empty.
   await store.partitions.ensureAhead(beginning);
   exports = new EventExportService(store.list);
   summaries = new StreamSummaries(

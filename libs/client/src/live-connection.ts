@@ -7,7 +7,7 @@ export interface LiveConnection {
    * @throws LiveError if the response is an error that a retry would not change
    */
   open(after: string | undefined): Promise<Loss | undefined>;
-  /** Returns the next message. It can have arrived earlier. */
+  /** Returns the next message, which may have arrived before this call. */
   read(): Promise<LiveMessage | Loss>;
   /** Ends the connection. A pending `open` or `read` returns a Loss. */
   close(): void;

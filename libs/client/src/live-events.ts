@@ -43,7 +43,7 @@ export interface LiveCallbacks {
   signal?: AbortSignal | undefined;
 }
 
-// With these codes, the client itself has violated the WebSocket protocol (RFC 6455 §7.4.1).
+// These codes mean that the client itself has violated the WebSocket protocol (RFC 6455 §7.4.1).
 const protocolErrors = [1002, 1007, 1008, 1009];
 // Reconnecting after one of these codes would fail again.
 const finalCloseCodes: readonly number[] = [
@@ -154,7 +154,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
       }
     } finally {
       connection.close();
-      // After this time, start the backoff again: the connection may have worked although no event matched the filters.
+      // After a connection of this length, reset the backoff: the connection may have worked although no event matched the filters.
       if (performance.now() - startedAt > maxDelayMs) this.attempts = 0;
     }
   }
@@ -165,7 +165,7 @@ export class LiveEvents implements AsyncIterableIterator<LiveEvent> {
       return await connection.open(this.last);
     } catch (error) {
       // The service rejects with a problem document. Any other response comes from a proxy, for example while the service restarts. On the
-      // first connection, such a response rather means that the URL is wrong.
+      // first connection, such a response more likely means that the URL is wrong.
       if (this.hasConnected && error instanceof LiveError && !error.problem) return new Loss(error);
       throw error;
     }

@@ -51,7 +51,7 @@ export interface NatsUser {
   passwordOf?: string;
 }
 
-/** Returns the prefix of a user's reply inboxes. It is one subject token. */
+/** Returns the prefix of a user's reply inboxes. The prefix is one subject token. */
 export function inboxPrefix(user: string): string {
   return `_INBOX_${user.replaceAll('.', '_')}`;
 }

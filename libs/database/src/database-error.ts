@@ -35,8 +35,8 @@ export function isConflictError(error: unknown): boolean {
 }
 
 /**
- * Whether PostgreSQL reports such an error when a table is dropped while or after a statement is planned: an undefined table (42P01)
- * or an internal error (XX000), whose text is always English. A retry plans the statement again, without the table.
+ * Whether the error can mean that a table was dropped while or after PostgreSQL planned the statement: an undefined table (42P01) or an
+ * internal error (XX000), whose text is always English. A retry plans the statement again, without the table.
  */
 export function isDroppedTableError(error: unknown): boolean {
   const state = sqlState(error);

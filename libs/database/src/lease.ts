@@ -1,6 +1,6 @@
 /**
  * SQL for a lease that two columns of a row store: the holder, and the end of the lease by the database's clock. While an instance holds
- * it, no other instance does the work that the row stands for.
+ * the lease, no other instance does the work that the row stands for.
  *
  * ```
  *          take                          renewed, every quarter of its time

@@ -19,7 +19,7 @@ export interface SessionOptions {
 /** How long to wait for a new connection, or for one from a pool. */
 export const defaultConnectTimeoutMs = 3_000;
 
-// Requests that only query the database time out at their caller after 10 s or less, so no caller waits for a query beyond this limit.
+// Callers of requests that only query the database give up after 10 s or less, so no caller waits for a query beyond this limit.
 const defaultStatementTimeoutMs = 10_000;
 
 /**

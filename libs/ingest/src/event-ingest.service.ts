@@ -49,7 +49,7 @@ interface WaitingEvent {
   reject: (error: unknown) => void;
 }
 
-/** A batch, and the traces of its events. Only events in a sampled trace have one. */
+/** A batch, and the traces of its events. Only events in a sampled trace have an entry. */
 interface TracedBatch {
   events: EventWithColumns[];
   eventTraces: readonly EventTrace[];

@@ -195,7 +195,8 @@ describe(DurableConsumer.name, () => {
 
       await Promise.all(texts.map((text) => publish(text)));
 
-      // nats-server 2.9 sometimes forgets a returned message until `ack_wait` ends: it had taken the message for a fetch that then stopped.
+      // nats-server 2.9 sometimes forgets a returned message until `ack_wait` ends, if it had assigned the message to a fetch that then
+      // stopped.
       await eventually(async () => {
         const { num_ack_pending: forgotten } = await manager.consumers.info(stream, name);
         expect(handled.size).toBeGreaterThanOrEqual(texts.length - Math.min(forgotten, 2));

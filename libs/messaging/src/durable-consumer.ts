@@ -41,7 +41,10 @@ export type Outcome = 'done' | 'discard' | 'retry';
 
 /** Handles each message as it arrives. */
 export interface MessageHandling {
-  /** Maximum number of messages that an instance handles at a time. With 1, and except for retries, it handles them in stream order. */
+  /**
+   * Maximum number of messages that an instance handles at a time. With 1, the instance handles messages in stream order, except for
+   * retries.
+   */
   maxInFlight: number;
   handle(message: DeliveredMessage): Promise<Outcome>;
 }
@@ -178,7 +181,7 @@ export class DurableConsumer {
       if (!this.consumer) return false;
       const isContinued = this.unfinished !== undefined;
       let count = await this.fetch(this.consumer, stopping);
-      // If nothing was left of the failed fetch, that does not show that the stream works again, so fetch again.
+      // If the failed fetch left no messages, it is still unknown whether the stream works again, so fetch again.
       if (isContinued && count === 0 && !stopping.aborted) count = await this.fetch(this.consumer, stopping);
       if (count === 0 && !stopping.aborted) await this.onEmptyFetch(this.consumer);
     } catch (error) {
@@ -253,8 +256,8 @@ export class DurableConsumer {
         if (this.inFlight.size >= handling.maxInFlight) await Promise.race([...this.inFlight, stopped]);
       }
     } catch (error) {
-      // Ignore the error if messages arrived: all were handled, and when handlers take longer than the fetch, the client reports missing
-      // heartbeats. Any other problem shows again at the next fetch.
+      // Ignore the error if messages arrived: all of them were handled. When handlers take longer than the fetch, the client reports
+      // missing heartbeats. Any other problem shows again at the next fetch.
       if (count === 0) throw error;
     } finally {
       await Promise.all(this.inFlight);

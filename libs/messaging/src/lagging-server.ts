@@ -30,7 +30,7 @@ export async function confirmNoMessages(
   stream: string,
   { from, until }: SequenceRange,
 ): Promise<void> {
-  // Asks for the next message at or after the sequence, on any subject, a combination that the client's type does not know.
+  // Asks for the next message at or after the sequence, on any subject. The type of the client does not allow these two fields together.
   const next: SeqMsgRequest & NextMsgRequest = { seq: from, next_by_subj: '>' };
   const message = await streams.getMessage(stream, next);
   // A message after `until` may have arrived after the consumer answered.

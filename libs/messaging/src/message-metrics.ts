@@ -11,8 +11,8 @@ import {
 type ReadCounts = () => ReadonlyMap<string, number>;
 
 /**
- * Metrics of requests between services, and of messages from streams. The label `subject` only has the subjects of contracts, so it has few
- * values.
+ * Metrics of requests between services, and of messages from streams. The values of the label `subject` are the subjects of contracts, so
+ * there are few values.
  */
 const metricsOf = perRegistry((registry) => {
   const registers = [registry];

@@ -22,7 +22,7 @@ export const eventTraceHeader = 'Event-Trace';
 // 110 bytes, so 64 always fit.
 const maxEventTraces = 64;
 
-/** An event in a request, and the span that continues with it. */
+/** An event in a request, and the span that the handler continues for this event. */
 export interface EventTrace {
   id: string;
   parent: SpanIds;

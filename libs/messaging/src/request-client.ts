@@ -32,7 +32,7 @@ export interface RequestClientOptions extends NatsOptions {
 export interface RequestOptions {
   /** The id of the HTTP request that caused this one. The other service logs its failures with this id. */
   correlationId?: string;
-  /** For each event in a sampled trace: its id, and the span with which it continues. */
+  /** For each event in a sampled trace: its id, and the span that the handler continues. */
   eventTraces?: readonly EventTrace[];
 }
 

@@ -21,9 +21,9 @@ export interface CircuitBreakerOptions {
  *    └────── succeeded ─────────────┴──────────────────────────  succeeded ─┘
  * ```
  *
- * A request that began before the circuit opened can end while it is open. If such a request succeeds, the circuit closes. If it fails, the
- * rest restarts with its current length; only a failed probe makes the rest longer. A failed request is ignored if another request
- * succeeded after it began: perhaps only one of several instances hangs.
+ * A request that began before the circuit opened can end while the circuit is open. If such a request succeeds, the circuit closes. If it
+ * fails, the rest restarts with its current length; only a failed probe makes the rest longer. A failure is ignored if another request has
+ * succeeded since the failed one began: perhaps only one of several instances hangs.
  */
 export class CircuitBreaker {
   private state: 'closed' | 'open' | 'half open' = 'closed';

@@ -55,8 +55,8 @@ export class DeadLettersService {
    * event already stored. Idempotent by message key: concurrent retries store the event once.
    *
    * @throws ServiceError `not_found`; `conflict` when the message still cannot be read, or when the event is rejected again or was received
-   * before the retention period. The dead letter is then kept, unless it held a message that was unreadable before: a dead letter of the
-   * event replaces it
+   * before the retention period. The dead letter is then kept, with one exception: if its message was unreadable before and can be read
+   * now, a dead letter of the event replaces it
    */
   async retry(id: string): Promise<RetryDeadLetterReply> {
     const { key, event } = await this.get(id);

@@ -9,15 +9,15 @@ import type { RunningErasure } from './erasures.repository.js';
 const connectLimitMs = 3_000;
 /** A transaction that starts at least this long after the request belongs to a write that already knows about the erasure. */
 const announcementMs = maxAgeMs + connectLimitMs;
-// How long the stage waits for transactions that started before then. Most writes are a single statement, which the statement timeout ends
-// within 10 s; writes of raids and of overlapping deliveries consist of several. The stage ignores transactions that run longer, because
-// they are hardly ever writes: building an index can take hours.
+// How long the stage waits for transactions that started before the end of `announcementMs`. Most writes are a single statement, which the
+// statement timeout ends within 10 s; writes of raids and of overlapping deliveries consist of several. The stage ignores transactions that
+// run longer, because hardly any of them is a write. An index build, for example, can take hours.
 const writeLimitMs = 60_000;
 const intervalMs = 250;
 
 /**
- * Waits until every instance knows about the erasure, so that none stores the events that it covers. Without this stage, an ongoing write
- * could store an event in a part of the store that `StoreStage` has already searched.
+ * Waits until every instance knows about the erasure, so that no instance stores events that the erasure covers. Without this stage, an
+ * ongoing write could store an event in a part of the store that `StoreStage` has already searched.
  */
 @Injectable()
 export class AnnouncingStage implements Stage {

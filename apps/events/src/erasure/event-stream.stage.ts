@@ -55,7 +55,7 @@ export class EventStreamStage implements Stage {
     const position = erasure.position as Position | null; // Safe cast: this stage wrote the position.
     const known = position?.epoch === epoch ? position : undefined;
     const next = Math.max(known?.next ?? 1, extent.firstSequence);
-    // `stageAgeMs` is older than `lastSequence`. If `isSettled`, every old batch is therefore at or below `lastSequence`.
+    // `stageAgeMs` was read before `lastSequence`. If `isSettled`, every old batch is therefore at or below `lastSequence`.
     const isSettled = erasure.isDryRun || erasure.stageAgeMs > inFlightMs;
     const end = known?.end ?? (isSettled ? extent.lastSequence : undefined);
     const reached = (from: number): Position => ({ epoch, next: from, ...(end !== undefined && { end }) });

@@ -7,8 +7,8 @@ const minFirstRows = 100;
 // Caps a statement's duration in case its rows take longer to check than earlier rows.
 const maxRows = 25_000;
 
-// Assumed time per row until a statement on the same partitions has shown it. Reading a row that is not in memory takes up to 20 µs. An index lookup takes a
-// fraction of that, once VACUUM has marked the row's page all-visible.
+// Assumed time per row until a statement on the same partitions has been measured. Reading a row that is not in memory takes up to 20 µs.
+// An index lookup takes a fraction of that, once VACUUM has marked the row's page all-visible.
 const assumedMsPerRow = { read: 0.02, lookUp: 0.0075 };
 
 /** Sizes the next statement of a page, so that the page keeps within its time limit. */

@@ -57,7 +57,7 @@ export class EventListRepository {
     return { events: isOlder(request) ? events : events.reverse(), ...neighbours };
   }
 
-  /** Records are not encoded a second time, so this page holds more data than one from `list`. */
+  /** Records are not encoded a second time, so this page can hold more data than one from `list`. */
   async listRecords(request: ReadRequest<ListEventsRequest>): Promise<RecordListPage> {
     const { events, continueAfter } = await this.read(request, recordsBudgetBytes);
     const { records, isCut } = printRecords(events);

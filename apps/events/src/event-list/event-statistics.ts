@@ -26,12 +26,12 @@ interface StatisticsRow {
 
 const intervalMs = 5 * 60_000;
 
-// How many partitions to average, newest first. The newest ones resemble the events that arrive now. Reading older ones would take longer
-// and improve nothing.
+// How many partitions to average, newest first. The newest ones resemble the events that arrive now. Reading older ones too would take
+// longer without improving the estimates.
 const maxPartitions = 4;
 
-// Partitions with fewer rows are ignored, because their statistics are not representative: empty partitions of the future, and the newest
-// one soon after it begins.
+// Partitions with fewer rows are ignored, because their statistics are not representative. Examples are next month's empty partition and
+// the newest partition soon after it begins.
 const minRows = 1_000;
 
 /**

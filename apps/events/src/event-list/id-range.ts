@@ -59,7 +59,7 @@ export function positionAt(boundary: string, isOlder: boolean): string {
 }
 
 /**
- * Returns a random id between the ids of two events, which practically never is the id of an event. If no id fits between the two, returns
+ * Returns a random id between the ids of two events, which is practically never the id of an event. If no id fits between the two, returns
  * the higher one. The random id has version 8 when the two ids differ in their milliseconds, and version 7 when they share a millisecond.
  */
 export function idBetween(one: string, other: string): string {

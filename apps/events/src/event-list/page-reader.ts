@@ -89,7 +89,7 @@ export class PageReader {
       const askedAt = this.now();
       const rows = chunk.within(leftMs);
       const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: rows });
-      // Only the first statement must see every partition. Partitions that are attached later contain only events newer than the request.
+      // Only the first statement must see every partition. Partitions that are attached later contain only events stored after the request.
       if (step === 1 && result.catalogVersion !== catalog.version) return null;
       page.add(result);
       if (page.isFull) break;

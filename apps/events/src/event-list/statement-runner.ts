@@ -87,7 +87,7 @@ function toResult(rows: readonly Row[]): StatementResult {
     if (mark === 'last') {
       result.chunkEnd = id;
     } else if (mark !== null) {
-      // A reader must not learn the id of an event outside the reader's limits, so use a random id beside it. The next page reads this row
+      // A reader must not learn the id of an event outside the reader's limits, so use a random id next to it. The next page reads this row
       // again.
       result.chunkEnd = idBetween(id, mark);
       continue;

@@ -24,6 +24,6 @@ const createBackfills = `CREATE TABLE backfills (
   CONSTRAINT backfills_pkey PRIMARY KEY (name)
 )`;
 
-// Instances of the earlier version may still store raids without channels; a day is enough to replace them all.
+// Instances of the earlier version may still store raids without channels; a day is enough to replace these instances.
 const startBackfill = `INSERT INTO backfills (name, after_id, resume_at, ends_at)
   VALUES ('raid-channels', '00000000-0000-0000-0000-000000000000', now(), now() + interval '1 day')`;

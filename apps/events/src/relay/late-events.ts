@@ -1,7 +1,8 @@
 import { firstIdAt } from '@stream-events/contracts';
 
 /**
- * Maximum time from receipt to publishing in normal operation. Outages of PostgreSQL or NATS, lost events, and dead letters can exceed it.
+ * Maximum time from receipt to publishing in normal operation. Outages of PostgreSQL or NATS, lost events, and dead letters can cause
+ * longer delays.
  */
 export const maxPublishingDelayMs = 3_600_000;
 

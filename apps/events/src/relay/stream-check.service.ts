@@ -62,7 +62,7 @@ const missingMarginMs = 5 * 60_000;
  *   │ not intact
  *   ▼
  * 2 lock the record, compare again (instances take turns; the second one finds the work done) ──intact──▶ done
- *   │ a stream with replicas, whose old leader may have responded ──▶ in doubt (DoubtfulStateError), until checks have found the loss for 3 s
+ *   │ a stream with replicas, whose old leader may have responded ──▶ in doubt (DoubtfulStateError) until checks find the loss for 3 s
  *   ▼
  * 3 broker:   create the stream, or update the existing one, with a new epoch
  * 4 database: new epoch, move lost batches back to the outbox, commit

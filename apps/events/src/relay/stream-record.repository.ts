@@ -88,7 +88,7 @@ export class StreamRecordRepository {
 
   /** Moves batches that were sent under another epoch back to the outbox, and returns how many there were. */
   async returnStrays(): Promise<number> {
-    // Normally there are none, and the index shows this cheaply by its smallest and largest epochs.
+    // Normally there are no such batches. The smallest and largest epochs in the index show this cheaply.
     const [row] = await this.dataSource.query<{ hasStrays: boolean }[]>(
       `SELECT EXISTS (SELECT FROM event_stream WHERE epoch <> (SELECT min(epoch) FROM published_batches)
                                                   OR epoch <> (SELECT max(epoch) FROM published_batches)) AS "hasStrays"`,

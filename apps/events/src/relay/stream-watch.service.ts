@@ -181,7 +181,7 @@ export class StreamWatch {
   private onCheckFailed(error: unknown): void {
     if (error instanceof ForeignStreamError) this.doubt('the stream belongs to another platform');
     if (error instanceof DoubtfulStateError) this.doubt('the reported state of the stream may be outdated');
-    // Log a cause once while it lasts.
+    // Log the same failure only once, because a check runs every few seconds.
     const failure = String(error);
     if (failure === this.lastFailure) return;
     this.lastFailure = failure;

@@ -57,7 +57,7 @@ export class ChannelChanges {
     );
   }
 
-  /** Returns the number of changes to a channel in a period. The number only decreases when `forget` removes days of the period. */
+  /** Returns the number of changes to a channel in a period. The number decreases only when `forget` removes days of the period. */
   async count(
     { channelId, from, to }: ChannelPeriod,
     queries: Queries = this.dataSource.manager,

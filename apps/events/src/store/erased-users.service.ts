@@ -20,7 +20,7 @@ interface ErasedUserList {
 }
 
 /**
- * Tells which events name an erased user and must not be stored. A message from before an erasure can reach the store late, because it
+ * Finds the events that name an erased user and must not be stored. A message from before an erasure can reach the store late, because it
  * waited on the INGEST stream, in a gateway, or as a dead letter. Events received after the erasure may be stored; for them, the check
  * costs one comparison of times.
  */

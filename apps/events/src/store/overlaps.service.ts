@@ -37,8 +37,8 @@ interface OverlapTimes extends OverlapEnds {
 }
 
 /**
- * Keeps track of subscriptions that have a twin, so that the store pairs their deliveries (see `writeOverlapping`). Normally there are
- * none: the check then costs one comparison per batch, and each instance queries an empty table once per second.
+ * Keeps track of subscriptions that have a twin, so that the store pairs their deliveries (see `writeOverlapping`). Normally no
+ * subscription has a twin. The check then costs one comparison per batch, and each instance queries an empty table once per second.
  *
  * ```
  *  begin ──▶ 4 s: every instance knows of it ─▶ ready: the second subscription may be created ──▶ end ──25 h──▶ forgotten

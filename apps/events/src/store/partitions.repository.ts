@@ -32,7 +32,7 @@ export class PartitionsRepository {
     return readCatalog(this.dataSource.manager);
   }
 
-  /** Creates the partitions from `now` (milliseconds since 1970) to the end of the next month; daily partitions, for the next week. */
+  /** Creates the partitions from `now` (milliseconds since 1970) to the end of the next month or, if daily, for the next week. */
   async ensureAhead(now: number): Promise<void> {
     const end = endOfPartitionsAhead(now, this.retention.partitionWidth);
     for (let id = firstIdAt(now); id < end;) id = (await this.ensure(id)).to;

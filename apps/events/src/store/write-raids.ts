@@ -7,7 +7,7 @@ import { findReceivedKeys, inTransaction, rememberKeys } from './write-transacti
 /** The fields of a stored raid that identify it. */
 type StoredRaid = Pick<StoredEvent, 'id' | 'occurredAt' | 'eventData'>;
 
-// Messages no further apart than this count as the same raid, because the platform sends both at the same time.
+// Two messages at most this far apart count as the same raid, because the platform sends both messages about a raid at the same time.
 const sameMomentMs = 10_000;
 // Up to this distance, messages count as the same raid if their numbers of viewers are equal. The platform may redeliver a message with a
 // later time, while another raid between the channels differs in its viewers.

@@ -61,7 +61,7 @@ export class SavedSummaries {
     });
   }
 
-  /** Deletes the summaries of these channels, and keeps summaries that are being computed from being saved. Returns how many it deleted. */
+  /** Deletes the summaries of these channels, and prevents `save` from storing those being computed. Returns how many it deleted. */
   async remove(channelIds: readonly string[] | 'all'): Promise<number> {
     return this.dataSource.transaction(async (transaction) => {
       await transaction.query('LOCK TABLE stream_summaries IN SHARE ROW EXCLUSIVE MODE');

@@ -12,7 +12,7 @@ import type { SummaryPeriod } from './summary-period.js';
 // outdate an earlier summary at once.
 export const saveAfterMs = 60_000;
 
-// The summary of a large stream keeps one core and one connection busy. More at a time would slow down other requests.
+// The summary of a large stream keeps one core and one connection busy. Computing more summaries at a time would slow down other requests.
 const computingLimit = {
   running: 2,
   waiting: 32,

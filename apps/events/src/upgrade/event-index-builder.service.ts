@@ -11,8 +11,8 @@ import { isConcurrent, planIndexes, toStatement, type IndexStep } from './index-
 const waitingMs = 5_000;
 const maxBackoffMs = 30_000;
 
-// How long a step that locks out readers or writers waits for its lock: all later statements queue behind it. The builder retries the step
-// later. Shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock ends this step and never another session's statement.
+// How long a step that locks out readers or writers waits for its lock. Short, because later statements queue behind the step; the builder
+// retries it later. Shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock ends this step, not another session's statement.
 const lockTimeoutMs = 500;
 const lockNotAvailable = '55P03';
 

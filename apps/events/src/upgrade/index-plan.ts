@@ -39,7 +39,7 @@ export interface IndexPlan {
  *                                                      drop the retired indexes
  * ```
  *
- * Retired indexes go last, because instances of the earlier version use them until they are replaced.
+ * Retired indexes go last, because instances of the earlier version use these indexes during the upgrade.
  */
 export function planIndexes({ partitions, indexes }: IndexCatalog): IndexPlan {
   const ready = new Set([primaryKey.name]);

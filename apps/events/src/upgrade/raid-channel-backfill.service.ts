@@ -41,7 +41,7 @@ interface RaidChannels {
  * upgrade ──▶ pass over all raids ──1 h later──▶ pass ──▶ … ──24 h after the upgrade──▶ row deleted: done
  * ```
  *
- * Passes repeat, because instances of the earlier version keep storing raids until they are replaced.
+ * Passes repeat, because instances of the earlier version store raids without these columns until all instances are upgraded.
  */
 @Injectable()
 export class RaidChannelBackfill {

@@ -22,7 +22,7 @@ const mebibyte = 1024 ** 2;
 const checkMs = 2_000;
 // After space was low, accept writes only when 1.1 times the minimum is free. Otherwise, the state would flip at every small write.
 const recoveryFactor = 1.1;
-// `Retry-After` of rejected writes. Long, because retries fail until an operator frees space.
+// `Retry-After` of rejected writes. Long, because retries usually fail until an operator frees space.
 const retryAfterSeconds = 60;
 
 /**

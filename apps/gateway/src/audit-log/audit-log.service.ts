@@ -87,10 +87,10 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Waits for another service's reply to an action, then records the action. Also records it when the request fails in a way that does not
-   * exclude that it was carried out. Records nothing when the request fails otherwise.
+   * Waits for another service's reply to an action, then records the action. If the request fails, records the action only if the service
+   * may have carried it out.
    *
-   * @param toAction describes the action. Called without a reply when the request failed. Returns undefined for an action that needs no entry
+   * @param toAction describes the action. Called without a reply if the request failed. Returns undefined for an action that needs no entry
    */
   async recordReply<Reply>(
     reply: Promise<Reply>,

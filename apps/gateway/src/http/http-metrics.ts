@@ -31,7 +31,8 @@ export class HttpMetrics {
 
   /** Counts the requests that Fastify serves, each when its response has been written or its client has disconnected. */
   watch(fastify: FastifyInstance): void {
-    // This hook does not run for requests that an earlier one rejects, and the other not for responses that are cut.
+    // Use two hooks, because each one misses some requests: `onRequest` misses those that an earlier hook rejects, and `onResponse` misses
+    // those whose response is cut.
     fastify.addHook('onRequest', (request, { raw }, done) => {
       whenClosed(raw, (status) => this.count(request, status));
       done();

@@ -143,9 +143,9 @@ function withNewline(payload: unknown): unknown {
 }
 
 /**
- * Ends all connections when the server closes. While it closes, each response that Fastify sends carries `Connection: close`. Without this
- * function, Fastify would add this header only for requests that arrive after the close began. It would also cut idle connections while a
- * request is on its way, and wait forever for requests that never arrive in full.
+ * Ends all connections when the server closes. While the server closes, each response that Fastify sends carries `Connection: close`.
+ * Without this function, Fastify would add this header only for requests that arrive after the close began. Fastify would also cut idle
+ * connections while a request is on its way, and wait forever for requests that never arrive in full.
  */
 function endConnectionsOnClose(fastify: FastifyInstance): void {
   let isClosing = false;

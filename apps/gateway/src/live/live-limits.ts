@@ -84,12 +84,12 @@ export const webSocketLimits: WebSocketLimits = {
 
 /** Maximum size of a message from a WebSocket client, in bytes. A first message with 100 event types is about 5 KiB. */
 export const maxMessageBytes = 16 * 1024;
-/** Maximum number of event types in one filter. No platform has more event types. */
+/** Maximum number of event types in one filter. No supported platform has more event types. */
 export const maxEventTypes = 100;
 /** Maximum length of a connection's name, in characters. */
 export const maxConnectionNameLength = 255;
 
-/** How often clients get a keep-alive. Must be less than a minute, because proxies cut connections that are silent for longer. */
+/** How often clients get a keep-alive. Must be less than a minute, because many proxies cut connections that are silent for longer. */
 export const keepAliveMs = 15_000;
 /** Maximum bytes buffered in memory for one client. */
 export const maxBufferedBytes = 1024 ** 2;

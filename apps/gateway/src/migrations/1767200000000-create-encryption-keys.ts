@@ -2,8 +2,8 @@ import { createEncryptionKeys } from '@stream-events/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Creates the table with the ids of the keys that were first in `SECRET_KEY`. The table does not contain the keys themselves. From this
- * table, `KeyRotation` learns the newest key, to which it moves values.
+ * Creates the table with the ids of the keys that were first in `SECRET_KEY`. The table does not contain the keys themselves.
+ * `KeyRotation` looks up the newest key in this table, and re-encrypts values with that key.
  */
 export class CreateEncryptionKeys1767200000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -15,7 +15,7 @@ export type ReadPage<Position = string> = (
 // Maximum size of a list, enough for 250,000 streamers. At most two lists are in memory, plus responses that slow clients have not read.
 const maxListBytes = 64 * 1024 * 1024;
 // Time limit for reading a list, many times longer than the slowest read. A client that arrives during a read waits for that read and the
-// next one, so for up to 30 s.
+// next one, up to 30 s in total.
 const maxReadingMs = 15_000;
 
 /**

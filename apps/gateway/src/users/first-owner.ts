@@ -11,8 +11,8 @@ export function checkOwnerVariables({ OWNER_USERNAME, OWNER_PASSWORD }: OwnerVar
 }
 
 /**
- * Creates the owner that the environment variables name, and returns the name and main token. Does nothing if an owner exists. Without these
- * variables, warns if there is no owner.
+ * Creates the owner that the environment variables name, and returns the name and main token. Does nothing if an owner exists. If there is
+ * no owner and the variables are not set, logs a warning.
  */
 export async function createFirstOwner(
   users: UsersService,

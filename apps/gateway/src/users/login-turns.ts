@@ -20,8 +20,8 @@ export class LoginTurns {
   /**
    * Waits for a turn, then runs the task.
    *
-   * @throws ServiceError `too_many_requests` when too many tasks of this address are waiting; `unavailable` when too many tasks are waiting,
-   *   or this task has waited for 10 s
+   * @throws ServiceError `too_many_requests` when too many tasks of this address are waiting; `unavailable` when too many tasks are
+   * waiting, or this task has waited for 10 s
    */
   async run<T>(address: string, task: () => Promise<T>): Promise<T> {
     if (this.running < maxRunning) this.running += 1;

@@ -241,8 +241,8 @@ export class UsersService {
 
   /**
    * Runs `act` for a user whose password was just checked. Returns undefined if the user is disabled, or was deleted or got a new password
-   * since that check began. A check takes 0.2 s or more: without this second look, a login with the old password could get the new main
-   * token. Locks the user, so that a later password change also ends a session that `act` starts.
+   * since that check began. A check takes 0.2 s or more. If this method did not read the user again, a login with the old password could
+   * get the new main token. Locks the user, so that a later password change also ends a session that `act` starts.
    */
   private async actAs<T>(
     { id, username, passwordHash }: User,

@@ -55,7 +55,7 @@ describe(`${ActivityReader.name} on a cluster`, () => {
   const leader = async (): Promise<string | undefined> =>
     (await manager.streams.info(eventsStreamName)).cluster?.leader;
 
-  /** Opens readers until one is up to date. On average, NATS places every third consumer on the leader. */
+  /** Opens readers until one is up to date. NATS places about one consumer in three on the leader. */
   const openUpToDate = async (): Promise<ActivityReader> => {
     let reader: ActivityReader | undefined;
     return eventually(async () => {

@@ -6,7 +6,7 @@ import { eventually, startTestNats, type TestNats } from '@stream-events/testing
 import { ActivityReader } from './activity-reader.js';
 
 const hour = 3_600_000;
-// On a busy machine, JetStream exceeds the default of 5 s, above all for thousands of messages at once.
+// On a busy machine, a JetStream request can exceed the default timeout of 5 s, above all with thousands of messages at once.
 const patiently = { timeout: 30_000 };
 
 describe(ActivityReader.name, () => {

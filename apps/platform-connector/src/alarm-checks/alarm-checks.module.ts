@@ -12,7 +12,7 @@ import { SocketAlarms } from './socket-alarms.service.js';
 import { SocketFaults } from './socket-faults.service.js';
 import { SubscriptionAlarms } from './subscription-alarms.service.js';
 
-/** A class with a name, because the log names a check that fails by its class. */
+/** A named class, because the log identifies a failed check by its class name. */
 class AlarmExpiry implements AlarmCheck {
   constructor(private readonly alarms: AlarmsRepository) {}
 
@@ -21,7 +21,7 @@ class AlarmExpiry implements AlarmCheck {
   }
 
   stop(): void {
-    // A single statement, which ends by itself.
+    // Nothing to stop: the check runs a single statement, which ends by itself.
   }
 }
 

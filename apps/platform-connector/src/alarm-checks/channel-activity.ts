@@ -69,7 +69,7 @@ export class ChannelActivity {
   }
 
   /**
-   * Whether the current silence is so long that events must be missing. The silence begins at the last event or, if later, at
+   * Whether the current silence is so long that events are probably missing. The silence begins at the last event or, if later, at
    * `watchedSince`.
    */
   isSilent(now: number, { liveSince, watchedSince }: Watch): boolean {

@@ -18,8 +18,8 @@ import { enabled } from '../subscriptions/own-subscription.js';
 import { ActivityReader } from './activity-reader.js';
 import { ChannelActivity } from './channel-activity.js';
 
-// Maximum number of alarms about silent channels. If more channels are silent, they probably have one cause, and more alarms would not help
-// to find it.
+// Maximum number of alarms about silent channels. If more channels are silent, they probably share one cause, and more alarms would not
+// help to find it.
 const maxSilent = 5;
 const subscriptionsMs = 30_000;
 // While one of these alarms is open, it explains why events are missing.
@@ -38,7 +38,7 @@ interface EnabledTypes {
 
 /**
  * Raises an alarm when a live channel is silent for too long, compared with its usual event rate (see `ChannelActivity`). Only events of
- * enabled subscriptions count. When a channel loses a subscription, its rate is learned from scratch.
+ * enabled subscriptions count. When a channel loses a subscription, the check learns the channel's rate from scratch.
  *
  * ```
  *  EVENTS stream ──▶ rate of each channel ──silent──▶ still live, says the monitor ──▶ alarm

@@ -28,7 +28,7 @@ export class InstanceAlarms {
     clearInterval(this.timer);
   }
 
-  /** Only public for tests. */
+  /** Public only for tests. */
   check(): void {
     this.checkPlatform();
     this.checkClock();

@@ -9,7 +9,7 @@ import { alarmTimes } from '../alarms/alarm-times.js';
 import { ShardsRepository } from '../conduits/shards.repository.js';
 import { SocketAlarms } from './socket-alarms.service.js';
 
-// While a test disturbs the platform, the pause between attempts to connect grows to 30 s.
+// While a test disturbs the platform, the pause between connection attempts can grow to 30 s.
 const patiently = { timeoutMs: 60_000 };
 jest.setTimeout(180_000);
 const holdMs = 30_000;

@@ -9,7 +9,7 @@ import { SubscriptionsRepository } from '../subscriptions/subscriptions.reposito
 
 export const conduitDown = 'transport_down:conduit';
 export const socketsDown = 'transport_down:websocket';
-// Maximum number of alarms of each kind. If there are more faults, they probably have one cause, and more alarms would not help to find it.
+// Maximum number of alarms of each kind. More faults probably share one cause, and more alarms would not help to find it.
 const maxEach = 5;
 
 const whatToCheck =

@@ -53,7 +53,7 @@ export class AlarmPost {
   dueAt!: Date;
 }
 
-/** The lease for the checks that concern all instances. Its holder runs them. The table has only this row. */
+/** The lease for the checks that concern all instances. The holder runs the checks. The table has only this row. */
 @Entity({ name: 'alarm_checks' })
 export class AlarmCheckLease {
   @PrimaryColumn('boolean', { default: true })

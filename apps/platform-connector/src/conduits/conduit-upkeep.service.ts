@@ -12,8 +12,8 @@ import { PLATFORM, PLATFORM_SETTINGS, type PlatformSettings } from '../platform/
 import { ConduitsRepository, type OwnConduit } from './conduits.repository.js';
 import { enabled } from './shard-rules.js';
 
-// How often to poll the shards' states. A conduit without a working shard cannot report its lost shards. 12 calls per minute are 1.5 % of
-// the rate limit.
+// How often to poll the shards' states. Reports are not enough, because a conduit without a working shard cannot deliver them. 12 calls per
+// minute are 1.5 % of the rate limit.
 const checkMs = 5_000;
 // How often to poll while a shard is lost, because the platform may drop that shard's events.
 const lossCheckMs = 1_000;

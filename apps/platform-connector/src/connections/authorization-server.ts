@@ -25,7 +25,7 @@ const timeoutMs = 3_500;
 
 /**
  * The time limit of a token refresh. It is longer than for other calls: if the reply is lost, a one-time refresh token is used up, and the
- * user must give consent again. It must be shorter than 10 s, after which the database ends an idle transaction.
+ * user must give consent again. The limit must be shorter than 10 s, after which the database ends an idle transaction.
  */
 export const refreshTimeoutMs = 8_000;
 

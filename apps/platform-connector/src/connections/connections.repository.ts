@@ -155,7 +155,7 @@ export class ConnectionsRepository {
     );
   }
 
-  /** Saves what the user should do to complete a pending connection; null when nothing. */
+  /** Saves what the user must do to complete a pending connection, or null if the user must do nothing. */
   async saveAdvice(id: string, remedy: string | null): Promise<void> {
     await this.dataSource.query(
       `UPDATE connections SET remedy = $2, updated_at = now() WHERE id = $1 AND state = 'pending'`,

@@ -52,7 +52,7 @@ describe(UserTokens.name, () => {
     const { sut, database, failFirst, countRefreshes } = setup();
     await failFirst();
     await jest.advanceTimersByTimeAsync(9 * minute);
-    // During the outage, a caller does not wait.
+    // A call during the outage fails at once, without waiting for retries.
     await expect(sut.refresh('id', 'old')).rejects.toThrow('database down');
 
     database.isDown = false;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates the table for channels that have given consent, and their tokens. */
+/** Creates the table for channels that have given consent, with their tokens. */
 export class CreateConnections1767400000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of statements) await queryRunner.query(statement);

@@ -14,8 +14,8 @@ const timeoutMs = 4_000;
 const retryAfterSeconds = 30;
 
 /**
- * Downloads pictures from the platform's own hosts, without credentials. Accepts only known hosts. An address in a platform reply could
- * lead to any other host, or into the internal network.
+ * Downloads pictures from the platform's own hosts, without credentials. Rejects all other hosts: an address in a platform reply could lead
+ * to any host, even in the internal network.
  */
 @Injectable()
 export class PictureDownloads {

@@ -141,8 +141,8 @@ describe(PlatformClient.name, () => {
         expect(error.message).toMatch(/in time|is unavailable|Too many calls to the platform are waiting/);
         expect(isLate).toBe(false);
       }
-      // Abandoned calls end by their own timeouts. On a busy machine, most of them ran out of time before they reached the platform, so the
-      // circuit may still be closed.
+      // Abandoned calls end by their own timeouts. On a busy machine, most of them time out before they reach the platform, so the circuit
+      // may still be closed.
       setLimits('users', { totalMs: 20_000 });
       await eventually(async () => {
         if ((await circuit()) === 'closed') await failure(look);

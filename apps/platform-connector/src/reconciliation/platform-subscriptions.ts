@@ -59,8 +59,8 @@ export class PlatformSubscriptions {
       const { subscriptions, maxCost } = await listAll(this.userPlatforms.of(user), signal);
       for (const { id } of subscriptions) this.users.set(id, user);
       ofUsers.subscriptions.push(...subscriptions);
-      // Use the largest limit. Each user has a separate one, but only subscriptions for channels that are not connected cost anything, and
-      // they all use one user's session.
+      // Use the largest limit. Each user has a separate limit, but only subscriptions for channels that are not connected cost anything,
+      // and all of these use the session of one user.
       ofUsers.maxCost = Math.max(ofUsers.maxCost, maxCost);
     }
     // From the listing with the other limit, take only our own subscriptions. Other programs' subscriptions in that listing do not count

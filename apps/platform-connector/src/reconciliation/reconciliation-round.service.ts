@@ -24,7 +24,7 @@ export interface Round {
 }
 
 const roundIntervalMs = 60_000;
-// How long to pause when the streamer monitor does not reply. It restarts within seconds.
+// How long to pause when the streamer monitor does not reply. A restart of the monitor normally takes seconds.
 const monitorPauseMs = 5_000;
 const maxPlatformPauseMs = 60_000;
 // How long to wait for the next listing when a call failed, the platform's limit was reached unexpectedly, or strays remain. Only a listing

@@ -35,7 +35,7 @@ const minBackoff = 0.25;
 const maxBackoff = 30;
 // In seconds. A session that lasts this long shows that the platform works, so it resets the backoff.
 const provenAfter = 60;
-// The platform's close code for a client that has sent a message. This is a bug, so an operator must see it.
+// The platform's close code for a client that has sent a message. Sending one is a bug in this service, so an operator must see the code.
 const sentTraffic = 4001;
 
 /**

@@ -120,7 +120,7 @@ export function ended(
   };
 }
 
-// How often in a row to recreate without a pause a subscription that worked until it vanished. A simulator loses all subscriptions at each
+// How many times in a row to recreate, without a pause, a working subscription that vanished. A simulator loses all subscriptions at each
 // restart. Pauses after more attempts end a conflict with a program that deletes the subscriptions.
 const patience = 5;
 

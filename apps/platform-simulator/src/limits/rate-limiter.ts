@@ -17,7 +17,7 @@ export class RateLimiter {
 
   constructor(@Inject(PlatformLimits) private readonly limits: PlatformLimits) {}
 
-  /** Takes one point. Buckets are never removed: the numbers of applications and users limit their number. */
+  /** Takes one point. Buckets are never removed, because the numbers of applications and users limit the number of buckets. */
   take(key: string, nowMs: number): RateLimitState {
     const bucket = this.bucketOf(key, nowMs);
     const isExceeded = !bucket.take(nowMs);

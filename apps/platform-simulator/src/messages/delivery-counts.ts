@@ -17,7 +17,7 @@ export interface DeliveryCountsView {
   dropped: number;
 }
 
-/** The keys are bounded: HTTP statuses, `timeout`, and `unreachable`. */
+/** The set of keys is bounded: HTTP statuses, `timeout`, and `unreachable`. */
 @Injectable()
 export class DeliveryCounts {
   private accepted = 0;

@@ -12,7 +12,7 @@ interface SimulatedUser {
   is_live: boolean;
 }
 
-// Default page size, few enough to read.
+// Default page size: a list that a person can read.
 const defaultPageSize = 100;
 
 @Controller('simulator/users')

@@ -73,7 +73,7 @@ const statements = [
   )`,
   'CREATE INDEX offline_events_streamer_index ON offline_events (streamer_id, occurred_at)',
   'CREATE INDEX offline_events_occurred_index ON offline_events (occurred_at)',
-  // Without a foreign key to `streams`: a stream may have very many samples, which maintenance deletes in batches after the stream.
+  // No foreign key to `streams`: a stream can have very many samples, which maintenance deletes in batches after the stream was deleted.
   `CREATE TABLE stream_samples (
     stream uuid NOT NULL,
     at timestamptz NOT NULL,

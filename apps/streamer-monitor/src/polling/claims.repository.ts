@@ -19,7 +19,7 @@ interface LookUpKind {
   column: 'next_poll_at' | 'next_naming_at';
   /** Once a streamer is due, a claim also takes those that become due within this time, so that batches stay full. */
   aheadMs: number;
-  /** How long after a lookup a streamer is due again, at most. */
+  /** Maximum time from a lookup until the streamer is due again. */
   intervalMs: number;
   /**
    * How long a claim lasts: longer than an instance normally needs to look up a batch and record the result. A slower instance loses the

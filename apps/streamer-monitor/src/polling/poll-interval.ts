@@ -1,7 +1,7 @@
 import { confirmMissAfterMs, type Milliseconds } from '../streams/stream-facts.js';
 import type { RecordedStream } from '../streams/streams.repository.js';
 
-/** How long after a poll a streamer is due again, at most. Less than a minute, because charts show viewers per minute. */
+/** Maximum time from a poll until the streamer is due again. Less than a minute, because charts show viewers per minute. */
 export const pollIntervalMs = 45_000;
 
 /** Once a streamer is due, a poll also takes those that become due within this time, so that batches stay full. */

@@ -29,7 +29,7 @@ interface Retry {
 
 // Pauses between attempts. After the last attempt, the sender gives up.
 const pausesMs = [300, 1_000, 2_000, 4_000];
-// Limit for events that wait for a retry. Beyond it, the sender gives up on further events.
+// Limit for events that wait for a retry. Above this limit, the sender gives up on further events.
 const maxRetries = 4_000;
 // Of eight events, four are platform messages, three come from clients that retry, and one comes from a client that does not.
 const kinds: readonly EventKind[] = [
@@ -67,7 +67,7 @@ export function makeEvent(kind?: EventKind): SentEvent {
 }
 
 /**
- * Sends events like the platform and clients. Each attempt goes to the next gateway, up to a maximum number of attempts per event. If a
+ * Sends events like the platform and clients. Sends each attempt to the next gateway, and limits the number of attempts per event. If a
  * gateway does not listen, the attempt goes to the next one. Records the outcome of each event.
  */
 export class FaultLoad {

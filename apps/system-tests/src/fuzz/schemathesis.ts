@@ -123,7 +123,7 @@ function readOutput({ text, code }: { text: string; code: number | null }): Omit
 }
 
 /**
- * Whether a failure shows intended behavior that the API description cannot express. An empty value counts as absent, and the last value of
+ * Whether a failure shows intended behavior that the API description cannot express: an empty value counts as absent, and the last value of
  * a repeated parameter wins.
  */
 function isDecided(failure: string): boolean {

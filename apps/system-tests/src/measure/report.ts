@@ -39,7 +39,7 @@ export interface TestRun {
   isWhole: boolean;
 }
 
-/** Prints the promises, then writes the page. Prints the page instead if the run is not whole. A broken promise sets the exit code 1. */
+/** Prints the promises, then writes the page. Prints the page instead if the run is not whole. A broken promise sets the exit code to 1. */
 export async function report(test: SystemTest, run: TestRun): Promise<void> {
   const { sections, isWhole } = run;
   process.stdout.write(`\n${printPromises(sections)}\n\n`);

@@ -3,7 +3,7 @@ import { isJsonObject } from '../json-object.js';
 /** Core NATS subject on which a connector reports a completed connection to the gateways. */
 export const connectionReportSubject = 'platform.connections';
 
-/** A connection that a user has just completed on the platform’s page. */
+/** A connection that a user has just completed on the platform's page. */
 export interface ConnectionReport {
   connectionId: string;
   /** UUIDv7 of the audit log entry. Every gateway gets the report, and all of them add the same entry. */

@@ -18,7 +18,7 @@ import { CatchUps } from '../usage/catch-ups.js';
 import { ConnectionPlaces } from '../usage/connection-places.js';
 
 // How often to look for users with too many connections. Gateways learn of each other's connections within a second. An excess that is
-// found twice in a row is therefore real, and is closed.
+// found twice in a row is therefore real, and connections are closed.
 const excessCheckMs = 2_000;
 
 export interface LiveClient extends ReportedClient {

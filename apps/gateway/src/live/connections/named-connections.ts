@@ -23,10 +23,10 @@ import { stallLimitMs } from '../live-limits.js';
 import type { LiveConnections } from './live-connections.service.js';
 
 const flushLimitMs = 2_000;
-// How long the sender waits for replies. After records, a gateway replies when each of its clients has read all earlier data, or has read
+// How long the sender waits for replies. A gateway that gets records replies when each client has read all earlier data, or has read
 // nothing for `stallLimitMs`.
 const replyLimitMs = stallLimitMs + 2_000;
-// How often the sender checks whether it still needs to wait. It does not wait for gateways that have died.
+// How often the sender checks whether it still needs to wait, because a gateway that has died never replies.
 const recheckMs = 250;
 
 /**

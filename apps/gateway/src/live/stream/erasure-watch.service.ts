@@ -23,7 +23,7 @@ const overlapMs = 60_000;
 const sliceLength = 250;
 
 /**
- * Removes the events of erased users from this process's memory: removes them from the ring buffer, and drops all cached pages of older
+ * Removes the events of erased users from this process's memory: deletes them from the ring buffer, and drops all cached pages of older
  * events. Asks the events service for erasures every second. Removes the events when it first sees an erasure, and again when the store and
  * the streams no longer contain them, because this process may have read some of them again in between.
  */
@@ -31,7 +31,7 @@ const sliceLength = 250;
 export class ErasureWatch {
   private readonly loop: WorkerLoop;
   private readonly failures: FailureLog;
-  /** Users whose erasure this process has seen since it started, by id. */
+  /** Users whose erasure this process has seen since it started, by id of the erasure. */
   private readonly users = new Map<string, ErasedUserMessage>();
   private readonly hasher: ReceivedUserHasher;
   private endedSince: number | undefined;

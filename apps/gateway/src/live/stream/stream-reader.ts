@@ -19,7 +19,7 @@ const heartbeatMs = 1_000;
 
 /**
  * Reads the stream from a sequence on, with its own consumer. The reader ends at the first sign that its consumer was lost or changed,
- * because it could then miss messages. The caller then checks the stream and opens a new reader.
+ * because messages could then be missing. The caller then checks the stream and opens a new reader.
  */
 export class StreamReader {
   /** Resolves with the reason when the reader ends. */

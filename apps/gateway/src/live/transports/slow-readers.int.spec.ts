@@ -6,8 +6,8 @@ import { LiveEdges } from '../../../test/live-edges.js';
 import { LiveConnections } from '../connections/live-connections.service.js';
 import { maxBufferedBytes } from '../live-limits.js';
 
-// The connection of a client that reads nothing closes after 10 s, and its socket is destroyed within another 5 s. The limits leave room for
-// late timers.
+// The connection of a client that reads nothing closes after 10 s, and its socket is destroyed within another 5 s. The limits leave room
+// for late timers.
 const limitMs = 180_000;
 const untilClosed = { timeoutMs: 60_000, intervalMs: 20 };
 const untilDestroyed = { timeoutMs: 30_000 };

@@ -15,7 +15,7 @@ export interface ParserReport extends ParserCounts {
   heapGrowth: number;
 }
 
-// Without progress for this long, the parser hangs. A batch normally takes a few milliseconds.
+// A parser without progress for this long counts as hanging. A batch normally takes a few milliseconds.
 const hangMs = 60_000;
 
 /**

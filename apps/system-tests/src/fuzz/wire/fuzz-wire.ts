@@ -26,7 +26,8 @@ export interface WireRun {
   onProgress?: (counts: Readonly<WireCounts>) => Promise<void> | void;
 }
 
-// Without a response for this long, the system hangs. The gateway waits up to 26 s for a request body, but the test sends bodies at once.
+// If no response arrives for this long, the system counts as hanging. The gateway waits up to 26 s for a request body, but the test sends
+// bodies at once.
 const hangMs = 15_000;
 const maxFindings = 20;
 const maxRetries = 60;
