@@ -18,7 +18,7 @@ const quietEnvironment = { PORT: '0', SIMULATOR_RATE: '0', SIMULATOR_SEED: 'test
 
 const jsonType = { 'content-type': 'application/json' };
 
-/** The fields depend on the request. */
+/** A response. Which fields `json` has depends on the request. */
 export interface Reply {
   status: number;
   headers: Headers;

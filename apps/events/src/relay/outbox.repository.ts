@@ -36,8 +36,8 @@ export class OutboxRepository {
 
   /**
    * Claims up to `limit` unclaimed batches for 10 s, and reads their events. Two instances never hold claims on the same batch.
-   * MATERIALIZED makes the query lock each row once; a subquery in WHERE could run several times. If another instance has claimed a row
-   * since the statement began, PostgreSQL checks `claimed_until` again and skips the row.
+   * MATERIALIZED makes the query select the rows once. A subquery in WHERE could run several times, and claim more than `limit` batches.
+   * If another instance has claimed a row since the statement began, PostgreSQL checks `claimed_until` again and skips the row.
    *
    * @param limit a small number: each batch can hold up to 1 MiB of events in memory
    * @param except batches that this instance is publishing

@@ -41,12 +41,13 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
  * ```
  * attached ──detach: rows no longer visible──▶ detaching ──all readers have ended──▶ detached ──drop──▶ gone
  *
- * crash in    │ the next pass, on any instance, knows the partition from the record and
+ * state       │ what the next pass does after a crash
  * attached    │ decides again, because RETENTION_DAYS may have changed
  * detaching   │ completes the detachment (FINALIZE), and drops the table
  * detached    │ drops the table
  * ```
  *
+ * The next pass can run on any instance, because the database records which partition is being removed.
  * The session holds the lock `partitionMaintenance`, so only one instance at a time removes partitions.
  */
 @Injectable()

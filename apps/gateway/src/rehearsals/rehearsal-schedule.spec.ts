@@ -130,7 +130,7 @@ describe(RehearsalSchedule.name, () => {
 
       expect(schedule.due(60_000)).toEqual([eventAt(0)]);
       schedule.markSent(1, 60_000);
-      // The schedule makes up for a quarter of a second.
+      // Of the delay of 60 s, the schedule makes up only a quarter of a second.
       expect(schedule.msUntilDue(60_000)).toBe(8_000 / speed - 250);
       expect(schedule.due(60_000)).toEqual([]);
     },

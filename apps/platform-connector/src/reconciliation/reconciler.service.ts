@@ -124,7 +124,9 @@ export class Reconciler {
     if (!this.stopping.signal.aborted) lease.lost.throwIfAborted();
   }
 
-  /** Logs each round that changed anything, each failure of the platform or the streamer monitor, and each recovery. */
+  /**
+   * Logs each round that changed anything, and the beginning and the end of each outage of the platform or the streamer monitor.
+   */
   private report({ tally, problem }: Round): void {
     if (Object.keys(tally).length > 0) this.logger.info({ actions: tally }, 'subscriptions reconciled');
     const name = problem?.name;

@@ -122,7 +122,7 @@ export class SocketIngest {
     this.pump();
   }
 
-  /** Returns the time (in milliseconds since 1970) before which every message that arrived from a source is either stored or lost. */
+  /** Returns a time in milliseconds since 1970. Every message from the source that arrived before this time is already stored or lost. */
   settledUntil({ transport, source }: DeliverySource): number {
     for (const entry of this.open)
       if (entry.source.transport === transport && entry.source.source === source) return entry.arrivedAt;

@@ -189,8 +189,8 @@ export function putOff(
 }
 
 /**
- * Returns the row after the platform replied that the subscription already exists. If this service created the subscription, the service
- * finds it in the next listing. If not, another program created it.
+ * Returns the row after the platform replied that the subscription already exists. If this service created the subscription, the next
+ * listing contains it. If the listing does not contain it, another program created it.
  */
 export function alreadyExists(own: OwnSubscription, now: number): OwnSubscription {
   if (own.attempts > 0) {

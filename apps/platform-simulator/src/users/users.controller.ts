@@ -14,7 +14,7 @@ const maxRequested = 100;
 export class UsersController {
   constructor(@Inject(World) private readonly world: World) {}
 
-  /** Omits unknown users. Without ids and logins, returns the user of the access token. */
+  /** Omits unknown users. If the request has neither ids nor logins, returns the user of the access token. */
   @Get()
   find(
     @Caller() { userId }: TokenOwner,

@@ -24,7 +24,7 @@ export interface AttackResult {
   beside: Window[];
   attacked: Window[];
   attackers: AttackerCounts[];
-  /** Highest private memory of the gateway at the end of a window with an attack, in MiB. */
+  /** The gateway's private memory in MiB, measured at the end of each window in `attacked`: the highest value. */
   gatewayMegabytes: number;
 }
 

@@ -224,7 +224,7 @@ export class PlatformStatusReply {
   @IsObject()
   subscriptions!: Record<string, number>;
 
-  /** The platform's limit on subscriptions; null until the platform has reported it. */
+  /** The total cost of the subscriptions and the platform's limit for it; null until the platform has reported the limit. */
   @IsOptional()
   @IsObject()
   @ValidateNested()

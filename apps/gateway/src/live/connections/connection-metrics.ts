@@ -67,7 +67,7 @@ function measureConnections(
   });
   const unreadBytes = new Gauge({
     name: 'live_slowest_connection_unread_bytes',
-    help: 'Data that waits for the slowest live client; the gateway closes a connection at a limit (1 MiB for a WebSocket) when the client reads nothing for 10 s',
+    help: 'Bytes that the slowest live client has not read yet. Above a limit (1 MiB for a WebSocket), the gateway closes the connection if the client reads nothing for 10 s',
     registers,
   });
   new Gauge({
