@@ -67,6 +67,8 @@ export function ConsentGrid({ streamers, topics, onConnect }: ConsentGridProps) 
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    // The dialog of the open cell closes itself, but only once it has the focus, a moment after it has opened.
+    if (isOpen && event.key === 'Escape' && event.target === frame.current) setIsOpen(false);
     // Key events from the open cell bubble through the component tree. Ignore them.
     if (isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
     const { row, column } = active;
