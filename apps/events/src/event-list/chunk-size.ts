@@ -32,9 +32,7 @@ export class ChunkSize {
     return Math.ceil(Math.min(Math.max(leftMs / this.msPerRow, minRows), this.rows));
   }
 
-  /**
-   * Adapts to the speed of a statement that checked all its rows. The next statement may check at most twice as many.
-   */
+  /** Adapts to the speed of a statement that checked all its rows. The next statement may check at most twice as many. */
   adapt({ rows, tookMs }: { rows: number; tookMs: number }): void {
     this.rows = Math.min(rows * 2, maxRows);
     this.msPerRow = tookMs / rows;
