@@ -38,7 +38,7 @@ export default {
   // Longer than any wait inside a test, so that a test reports its failed expectation instead of a timeout, even on a slow and
   // busy machine.
   testTimeout: 120_000,
-  // For the two-core reference machine. Many tests mainly wait for polls, timeouts, and servers, but each worker also runs the services and
-  // servers that its test file starts. With six workers on a slow machine, the servers were too slow to accept connections in time.
-  maxWorkers: 3,
+  // For the two-core reference machine: about three end-to-end specs, whose services keep the cores busy, and two integration specs, which
+  // mainly wait. The test sequencer mixes them.
+  maxWorkers: 5,
 };

@@ -2,40 +2,53 @@ import { readFileSync } from 'node:fs';
 import TestSequencer from '@jest/test-sequencer';
 
 /**
- * Runs the slowest test files first, so that no slow file runs alone at the end. Jest sorts by the durations of the previous run. On a new
- * machine, Jest has no durations and sorts by size. Small end-to-end specs would then start last, although each takes half a minute.
+ * Mixes the kinds of test files, so that each kind is spread over the whole run. An end-to-end spec takes most of a core, and one with a
+ * browser a whole core, but an integration spec mainly waits. If end-to-end specs ran only beside one another, their servers would be too
+ * slow, and later the cores would be idle. Within a kind, the slowest files run first, so that no slow file runs alone at the end.
  */
-export default class SlowestFirst extends TestSequencer {
+export default class MixedKinds extends TestSequencer {
   sort(tests) {
-    const sorted = super.sort(tests);
-    if (sorted.every(({ duration }) => duration !== undefined)) return spread(sorted);
-    const weighted = sorted.map((test) => ({ test, weight: estimateWeight(test) }));
-    return spread(weighted.sort((a, b) => b.weight - a.weight).map(({ test }) => test));
+    // Jest knows the durations of the previous run. On a new machine it has none.
+    const hasDurations = tests.every(({ duration }) => duration !== undefined);
+    const kinds = new Map();
+    for (const test of tests) {
+      const kind = kindOf(test);
+      const seconds = Math.max(hasDurations ? test.duration / 1_000 : estimateSeconds(test, kind), 0.001);
+      if (!kinds.has(kind)) kinds.set(kind, []);
+      kinds.get(kind).push({ test, seconds });
+    }
+    return mix([...kinds.values()]);
   }
 }
 
-// Files that start a browser are among the slowest, and each browser takes a whole core. If several of them ran together, the servers of
-// all other files would get too little CPU time.
-const filesBetweenBrowsers = 3;
-
-/** Puts other files between the files that start a browser, so that they do not start together. */
-function spread(tests) {
-  const inOrder = tests.filter((test) => !usesBrowser(test));
-  for (const [place, test] of tests.filter(usesBrowser).entries())
-    inOrder.splice(place * (filesBetweenBrowsers + 1), 0, test);
-  return inOrder;
+/** Takes the next test of the kind that has had the smallest share of its time. */
+function mix(kinds) {
+  const queues = kinds.map((tests) => ({
+    tests: tests.sort((a, b) => b.seconds - a.seconds),
+    total: tests.reduce((sum, { seconds }) => sum + seconds, 0),
+    taken: 0,
+  }));
+  const inOrder = [];
+  for (;;) {
+    const [queue] = queues
+      .filter(({ tests }) => tests.length > 0)
+      .sort((a, b) => a.taken / a.total - b.taken / b.total);
+    if (queue === undefined) return inOrder;
+    const { test, seconds } = queue.tests.shift();
+    queue.taken += seconds;
+    inOrder.push(test);
+  }
 }
 
-function usesBrowser({ path }) {
-  return path.includes('/e2e/') && readFileSync(path, 'utf8').includes('describeWithBrowser(');
+function kindOf({ path }) {
+  if (path.includes('/e2e/'))
+    return readFileSync(path, 'utf8').includes('describeWithBrowser(') ? 'browser' : 'end-to-end';
+  return path.endsWith('.int.spec.ts') ? 'integration' : 'unit';
 }
 
-// Estimated seconds per byte of a file, relative to integration specs.
-const endToEndFactor = 3;
-const unitFactor = 0.05;
+// Measured averages.
+const secondsPerKilobyte = { browser: 6, 'end-to-end': 2.5, integration: 1, unit: 0.2 };
 
-function estimateWeight({ path, context }) {
-  const bytes = context.hasteFS.getSize(path) ?? 0;
-  if (path.includes('/e2e/')) return bytes * endToEndFactor;
-  return path.endsWith('.int.spec.ts') ? bytes : bytes * unitFactor;
+function estimateSeconds({ path, context }, kind) {
+  return ((context.hasteFS.getSize(path) ?? 0) / 1_000) * secondsPerKilobyte[kind];
 }
