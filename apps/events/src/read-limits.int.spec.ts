@@ -155,7 +155,7 @@ describe('the limits of a reader', () => {
           limits: anyLimits,
           filters: anyFilters,
           pageSize: fc.integer({ min: 1, max: 7 }),
-          // Without indexes, a list checks all rows in order. A slow clock makes pages end early.
+          // Without indexes, a list checks all rows in order. A clock that advances 20 ms at each reading makes pages end early.
           hasIndexes: fc.boolean(),
           clockStep: fc.constantFrom(0, 20),
         }),

@@ -76,7 +76,7 @@ export class EventStore {
     this.deadLettersService = new DeadLettersService(this.deadLetters, this.writer, logger, this.metrics);
   }
 
-  /** @param prepare prepares the database before the service migrates it */
+  /** @param prepare sets up the database, for example with an older schema, before the migrations run */
   static async create(
     prepare: (database: TestDatabase) => Promise<void> = () => Promise.resolve(),
   ): Promise<EventStore> {

@@ -10,7 +10,7 @@ import { startEmbeddedPostgres, type EmbeddedPostgres } from './embedded-postgre
 import { currentSystem, type OperatingSystem } from './operating-system.js';
 import { askProcessTool, identifyProcess, isRunning } from './running-process.js';
 
-// Each test creates a cluster and starts servers. A busy machine needs minutes for this.
+// The PostgreSQL tests each create a data directory and start servers. On a busy machine, this can take minutes.
 jest.setTimeout(300_000);
 
 /** Starts and stops servers as on Windows, with this system's paths and process tool. */

@@ -55,7 +55,7 @@ export interface SocketMessage {
   type: string;
   /** Milliseconds since 1970, by the platform's clock; null when the message contains no valid time. */
   sentAt: number | null;
-  /** The content: the JSON that a webhook message has as its body. */
+  /** The same JSON that a webhook message would have as its body. */
   content: JsonObjectText;
 }
 

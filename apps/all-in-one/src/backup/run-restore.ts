@@ -57,7 +57,7 @@ async function check({ file, isKeyLost }: Choices, config: AllInOneConfig): Prom
   const { version, createdAt } = archive.manifest;
   const rows = archive.contents.tables.reduce((sum, table) => sum + table.rows, 0);
   say(`The backup is complete: ${rows} rows, as of ${createdAt}, from version ${version}.`);
-  if (!isKeyLost) say('SECRET_KEY decrypts all secrets in the backup.');
+  if (!isKeyLost) say('SECRET_KEY decrypts all secrets in the backup that the service cannot replace.');
   return archive;
 }
 

@@ -28,7 +28,7 @@ export class RetentionRepository {
   }
 
   /**
-   * Returns the time before which events have been removed (milliseconds since 1970); null when none were. After RETENTION_DAYS is raised,
+   * Returns the time before which events have been or are being removed (milliseconds since 1970); null before the first removal. After RETENTION_DAYS is raised,
    * this time is later than the start of the retention period, because removed events stay removed.
    */
   async readRemovedBefore(): Promise<number | null> {

@@ -70,7 +70,7 @@ export interface WebSocketLimits {
 export const webSocketLimits: WebSocketLimits = {
   // After a restart, 1,000 clients behind one address can reconnect at the same time.
   waiting: { total: 2_000, perAddress: 1_000, patienceMs: 1_000 },
-  // An address that opens a socket for each attempt can try about 6 tokens per second: 50 delays of 8 s each.
+  // An address can try about 6 tokens per second: 50 concurrent delays of 8 s each. `delaysPerAddress` describes the exception.
   tokenFailures: {
     minDelayMs: 1_000,
     maxDelayMs: 8_000,

@@ -43,7 +43,7 @@ export class LoginBudgets {
     if (rows.length < keys.length) await this.refuse(keys);
   }
 
-  /** Returns the attempt to each of the two budgets. Call it if the password was right or could not be checked. */
+  /** Gives the attempt back to each of the two budgets. Call it if the password was right or could not be checked. */
   async giveBack(owners: BudgetOwners): Promise<void> {
     await this.database.query(
       `UPDATE login_budgets SET level = greatest(level - 1, 0)

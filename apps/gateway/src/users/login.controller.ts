@@ -12,7 +12,7 @@ export const refusedLogins = {
   invalid: 'The user name or password is wrong, or a field is missing',
   too_large: 'The body is larger than 256 KiB',
   too_many_requests:
-    'Too many failed logins from this address or with this user name, or too many at the same time',
+    'Too many failed logins from this address or with this user name, or too many concurrent logins from this address',
   unavailable: 'The database is unavailable, or too many logins are in progress',
 };
 

@@ -120,7 +120,7 @@ export class UsersController {
   @Answers(200, 'The new main token', { type: TokenReply })
   @RefusesWith({
     ...badBody,
-    too_many_requests: 'Too many wrong passwords from this address, or too many at the same time',
+    too_many_requests: 'Too many wrong passwords or too many concurrent logins from this address',
   })
   async rotateToken(
     @CurrentUser() caller: Caller,
@@ -150,7 +150,7 @@ export class UsersController {
   @Answers(200, 'The new main token', { type: TokenReply })
   @RefusesWith({
     ...badBody,
-    too_many_requests: 'Too many wrong passwords from this address, or too many at the same time',
+    too_many_requests: 'Too many wrong passwords or too many concurrent logins from this address',
   })
   async changePassword(
     @CurrentUser() caller: Caller,

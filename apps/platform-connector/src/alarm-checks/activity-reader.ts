@@ -107,9 +107,9 @@ export class ActivityReader {
    * @throws when NATS does not respond
    */
   async isUpToDate(): Promise<boolean> {
-    // Request the stream's info before the consumer's info. If the stream's leader changes between the requests, the old leader still had
-    // every event from before the call. In the opposite order, the consumer's server could report before it becomes the leader, while it
-    // lacks events.
+    // Request the stream's info before the consumer's info. If the stream's leader changes between the requests, a consumer on the old
+    // leader still reports correctly, because the old leader has every event from before the call. In the opposite order, the consumer's
+    // server could report before it becomes the leader, while it lacks events.
     const stream = await this.streams.info(eventsStreamName);
     const { num_pending, cluster }: ConsumerInfo = await this.consumer.info();
     if (cluster?.leader !== stream.cluster?.leader) this.stop();

@@ -4,7 +4,7 @@ import { callRefusal, deletedConduits, findApiEndpoint, type ApiEndpoint } from 
 import { ConduitsRepository } from '../conduits/conduits.repository.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 
-/** Finds the endpoint of a call, and refuses calls that would disturb the service. */
+/** Finds the endpoint of a call. Refuses endpoints that need an extension's token, and calls that would disturb the service. */
 @Injectable()
 export class CallableEndpoints {
   constructor(
@@ -12,7 +12,7 @@ export class CallableEndpoints {
     @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
-  /** @throws ServiceError `not_found` for an unsupported endpoint, `forbidden` for a call that would disturb the service */
+  /** @throws ServiceError `not_found` for an unsupported endpoint, `forbidden` for a refused endpoint or call */
   async find(request: CallPlatformRequest): Promise<ApiEndpoint> {
     const found = findApiEndpoint(request.method, request.path);
     if (found.kind !== 'found')

@@ -48,7 +48,7 @@ export class OAuthController {
     return { client_id: clientId, login, scopes, user_id: userId, expires_in };
   }
 
-  /** Revokes only the access token. Its refresh token stays valid (docs/platform-facts.md §4.8). */
+  /** Revokes only the access token (docs/platform-facts.md §4.1). The refresh token that was issued with it stays valid. */
   @Post('revoke')
   @HttpCode(200)
   revoke(@Body() form: Parameters | undefined, @Query() query: Parameters): void {

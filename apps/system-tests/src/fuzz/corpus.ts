@@ -5,7 +5,7 @@ import { Random } from './random.js';
 export interface InputSource {
   /** Valid inputs. */
   seeds: readonly (string | Buffer)[];
-  /** Names that the target knows, such as parameters and fields. */
+  /** Text that mutations insert: names of the target's parameters and fields, special values, and syntax. */
   words?: readonly string[];
 }
 

@@ -89,8 +89,8 @@ const mutations: readonly Mutation[] = [
 ];
 
 /**
- * Changes an input in one to four places, as bytes or as JSON. Also inserts parts of `others` (other inputs) and `words` (names that the
- * target knows).
+ * Changes an input in one to four places, as bytes or as JSON. Also inserts parts of `others` (other inputs) and `words` (names,
+ * special values, and syntax of the target).
  */
 export function mutate(
   input: Buffer,

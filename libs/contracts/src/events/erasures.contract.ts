@@ -206,7 +206,7 @@ export class ListErasedUsersReply {
   @IsInt()
   now!: number;
 
-  /** Keys that created the hashes. Older events services omit this field and derive their keys from `SECRET_KEY`. */
+  /** All keys for the hashes of erased users' ids. Older events services omit this field and derive their keys from `SECRET_KEY`. */
   @IsOptional()
   @IsArray()
   @IsObject({ each: true })

@@ -175,7 +175,7 @@ export function withoutColumns(event: EventWithColumns): NewEvent {
   return rest;
 }
 
-/** Replaces the decorators of `StoreEventBatchReply` on the hot path. */
+/** Checks a reply by hand, which is faster than with the decorators of `StoreEventBatchReply`. */
 export function parseStoreEventBatchReply(message: unknown): StoreEventBatchReply {
   const { events, exceptions } = isJsonObject(message) ? message : {};
   if (!isCount(events)) throw ServiceError.onField('events', 'must be a number');

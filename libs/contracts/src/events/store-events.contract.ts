@@ -173,7 +173,7 @@ const uuidPattern =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|f{8}-f{4}-f{4}-f{4}-f{12})$/i;
 const uuidV7Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
-/** Replaces the decorators of `StoreEventsRequest` on the write path. */
+/** Checks a request by hand, which is faster than with the decorators of `StoreEventsRequest`. */
 export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
   const events = isJsonObject(message) ? message.events : undefined;
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
@@ -182,14 +182,14 @@ export function parseStoreEventsRequest(message: unknown): StoreEventsRequest {
   return { events: events.map((event, index) => parseNewEvent(event, `events.${index}`)) };
 }
 
-/** Replaces the decorators of `StoreEventsReply`. Also parses replies of version 0.1.0. */
+/** Checks a reply by hand, like the decorators of `StoreEventsReply`. Also parses replies of version 0.1.0. */
 export function parseStoreEventsReply(message: unknown): StoreEventsReply {
   const outcomes = isJsonObject(message) ? message.outcomes : undefined;
   if (!Array.isArray(outcomes)) throw ServiceError.onField('outcomes', 'must be a list');
   return { outcomes: outcomes.map((outcome, index) => parseOutcome(outcome, `outcomes.${index}`)) };
 }
 
-/** Replaces the decorators of `StoreOutcome`. `path` is the prefix of field names in errors. */
+/** Checks an outcome by hand, like the decorators of `StoreOutcome`. `path` is the prefix of field names in errors. */
 export function parseOutcome(value: unknown, path: string): StoreOutcome {
   if (!isJsonObject(value) || typeof value.id !== 'string' || !uuidPattern.test(value.id)) {
     throw fault(path, 'id', 'must be a UUID');
@@ -203,7 +203,7 @@ export function parseOutcome(value: unknown, path: string): StoreOutcome {
   return { id: value.id, outcome };
 }
 
-/** Replaces the decorators of `NewEvent`. `path` is the prefix of field names in errors. */
+/** Checks an event by hand, like the decorators of `NewEvent`. `path` is the prefix of field names in errors. */
 export function parseNewEvent(value: unknown, path = 'event'): NewEvent {
   if (!isJsonObject(value)) throw ServiceError.onField(path, 'must be an object');
   const { id, eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt, delivery } =

@@ -83,7 +83,7 @@ export const listStreamers = defineContract({
 });
 
 /**
- * Replaces the decorators of `ListStreamersReply`, which would block the gateway for 30 ms per page. A client can request ten pages at
+ * Checks a reply by hand. The decorators of `ListStreamersReply` would block the gateway for 30 ms per page, and a client can request ten pages at
  * once.
  */
 export function parseListStreamersReply(message: unknown): ListStreamersReply {
