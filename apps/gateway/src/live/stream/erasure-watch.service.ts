@@ -68,9 +68,7 @@ export class ErasureWatch {
    * @param text the event's data or its record
    */
   isErased(id: string, text: string): boolean {
-    if (this.users.size === 0) return false;
-    const users = [...this.users.values()].filter(({ until }) => receivedAt(id) <= until);
-    return users.length > 0 && names(text, (userId) => this.isOneOf(users, userId));
+    return this.users.size > 0 && this.isCovered([...this.users.values()], id, text);
   }
 
   private async look(): Promise<boolean> {
@@ -86,14 +84,12 @@ export class ErasureWatch {
 
   private async removeFromMemory(users: readonly ErasedUserMessage[]): Promise<void> {
     const { ringBuffer } = this.feed;
-    const latest = Math.max(...users.map(({ until }) => until));
     let from = ringBuffer?.firstSequence ?? 0;
     const sequences = new Set<number>();
     for (;;) {
       const slice = ringBuffer?.slice(from, sliceLength) ?? [];
       for (const { id, record, sequence } of slice)
-        if (receivedAt(id) <= latest && names(record.toString(), (userId) => this.isOneOf(users, userId)))
-          sequences.add(sequence);
+        if (this.isCovered(users, id, record)) sequences.add(sequence);
       const last = slice.at(-1);
       if (!last) break;
       from = last.sequence + 1;
@@ -103,12 +99,14 @@ export class ErasureWatch {
     this.history.forget();
   }
 
-  private isOneOf(users: readonly ErasedUserMessage[], userId: string): boolean {
-    const hashes = this.hasher.hashes(userId);
-    return users.some(({ userHash }) => hashes.includes(userHash));
+  /** An erasure covers only the user's events that were received until its time. Later events of the user stay. */
+  private isCovered(users: readonly ErasedUserMessage[], id: string, text: string | Buffer): boolean {
+    const hashes = new Set(
+      users.filter(({ until }) => receivedAt(id) <= until).map(({ userHash }) => userHash),
+    );
+    if (hashes.size === 0) return false;
+    return findNamedUsers(text.toString()).some((user) =>
+      this.hasher.hashes(user.id).some((hash) => hashes.has(hash)),
+    );
   }
-}
-
-function names(text: string, isErased: (userId: string) => boolean): boolean {
-  return findNamedUsers(text).some(({ id }) => isErased(id));
 }

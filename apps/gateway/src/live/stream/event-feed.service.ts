@@ -168,7 +168,7 @@ export class EventFeed {
     this.behind = undefined;
     if (this.isStopped()) reader.end('the service is stopping');
     this.adoptWhenLoaded(track, plan);
-    // If the plan starts at an earlier sequence, only its first message counts as progress: it shows whether this is still the same stream.
+    // If the plan starts at an earlier sequence, wait for the first message, which shows whether this is still the same stream.
     if (plan.from === track.nextSequence) this.onProgress(track);
     const checking = setInterval(() => void this.checkStream(track, reader), checkIntervalMs);
     try {

@@ -261,7 +261,7 @@ describe(EventHistory.name, () => {
 
     it('reports expired when a reader had a part of the page, but not the messages that left after it', async () => {
       await broker.publish(newIds(400));
-      // Makes the first fetch return half of the second page.
+      // Makes the first fetch also return a part of the second page.
       await broker.removeAll(Array.from({ length: 119 }, (_, index) => 2 + index));
       expect(await read(1, 400)).toMatchObject({ kind: 'events', next: 129 });
       await broker.expire(252);

@@ -18,7 +18,7 @@ export type HistoryPage =
       /** The sequence at which to continue. */
       next: number;
     }
-  /** The events have left the stream, which now begins at `firstSequence`. */
+  /** Events from `from` on have left the stream. The first sequence that can still be read is `firstSequence`. */
   | { kind: 'expired'; firstSequence: number }
   /** The stream has another epoch now. */
   | { kind: 'other_epoch' };
