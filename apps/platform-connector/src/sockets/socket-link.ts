@@ -4,7 +4,7 @@ import type { FailureLog } from '@stream-events/service';
 import { WebSocket } from 'ws';
 
 export interface LinkEnd {
-  /** The close code; null when the connection ended without a close frame. */
+  /** The close code; null when the connection ended without one. */
   code: number | null;
   reason: string;
   /** When the last frame arrived, in milliseconds since 1970. Without any frame, when the link was opened. */
@@ -89,9 +89,11 @@ export class SocketLink {
 
   private onMessage(data: Buffer): void {
     this.lastFrameAt = Date.now();
-    this.watchdog.refresh();
+    // While the socket closes, the watchdog limits the close, and frames in transit must not extend it.
+    const isOpen = this.socket.readyState === WebSocket.OPEN;
+    if (isOpen) this.watchdog.refresh();
     const frame = this.read(data);
-    if (frame?.kind === 'welcome') {
+    if (isOpen && frame?.kind === 'welcome') {
       clearTimeout(this.watchdog);
       this.watchdog = this.expectFrameWithin(frame.session.keepAliveMs / 1_000 + keepAliveMargin);
     }

@@ -89,6 +89,20 @@ describe(`${EventSocket.name} with a misbehaving platform`, () => {
     expect(recorder.losses).toEqual([]);
   });
 
+  it('ends a connection whose close gets no reply, also while frames arrive', async () => {
+    start(100); // the limit of 2 s takes 200 ms
+    const [client] = await connections(1);
+    client!.send(welcome('one'));
+    await eventually(() => expect(socket.session).toBe('one'));
+    client!.pause(); // so that the server does not read the close frame
+    const frames = setInterval(() => client!.send(frame('session_keepalive', {})), 50);
+    const closed = once(client!, 'close').finally(() => clearInterval(frames));
+
+    await socket.stop();
+
+    await closed;
+  });
+
   it('ignores a second welcome', async () => {
     start();
     const [client] = await connections(1);
