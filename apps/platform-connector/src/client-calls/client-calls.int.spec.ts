@@ -197,9 +197,12 @@ describe(ClientCalls.name, () => {
 
   const cut: typeof reply = (_call, response) => response.socket?.destroy();
   const echo: typeof reply = ({ headers }, response) => answerWith(response, 200, JSON.stringify(headers));
+  const flood: typeof reply = (_call, response) =>
+    answerWith(response, 200, ' '.repeat(maxCallReplyBytes + 1));
   it.each<[string, typeof reply, boolean, () => Promise<CallPlatformReply>]>([
     ['whose reply is cut', cut, true, chat],
     ['whose reply is unusable', echo, true, chat],
+    ['whose reply is too large', flood, true, chat],
     ['with GET', cut, false, call],
   ])('says whether the platform may have carried out a call %s', async (_, fault, isUncertain, send) => {
     await connect();

@@ -1,15 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  maxCallReplyBytes,
-  type CallPlatformReply,
-  type CallPlatformRequest,
-} from '@stream-events/contracts';
-import {
-  PlatformCallError,
-  PlatformUnavailableError,
-  toApiUrl,
-  type PassedReply,
-} from '@stream-events/platforms';
+import type { CallPlatformReply, CallPlatformRequest } from '@stream-events/contracts';
+import { PlatformUnavailableError, toApiUrl, type PassedReply } from '@stream-events/platforms';
 import { PlatformClient } from '../platform/platform-client.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { CallTokens } from './call-tokens.service.js';
@@ -48,13 +39,7 @@ export class ClientCalls {
     return this.toReply(reply);
   }
 
-  /** @throws PlatformCallError when the reply is too large */
   private toReply({ status, headers, bytes }: PassedReply): CallPlatformReply {
-    if (bytes.length > maxCallReplyBytes)
-      throw new PlatformCallError(
-        'too_large',
-        `The platform sent a reply larger than ${maxCallReplyBytes / 1024} KiB. Request a smaller page with \`first\`.`,
-      );
     const passed = this.settings.definition.protocol.passedHeaders.flatMap((name) => {
       const value = headers[name];
       return typeof value === 'string' ? [[name, value] as const] : [];

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import type { LookUpPriority } from '@stream-events/contracts';
+import { maxCallReplyBytes, type LookUpPriority } from '@stream-events/contracts';
 import {
   PlatformCallError,
   PlatformUnavailableError,
@@ -132,9 +132,17 @@ export class PlatformClient implements PlatformCaller {
     }
   }
 
-  /** @throws PlatformCallError also when the reply contains the token. The platform never echoes the token, but a proxy might */
+  /**
+   * @throws PlatformCallError also when the reply is too large for NATS, or contains the token. The platform never echoes the token, but a
+   * proxy might
+   */
   private async sendForClient(sending: Sending<PassedReply>, token: string): Promise<PassedReply> {
     const { answer } = await this.send(sending, token);
+    if (answer.bytes.length > maxCallReplyBytes) {
+      const limit = `${maxCallReplyBytes / 1024} KiB`;
+      const advice = sending.call.method === 'GET' ? ' Request a smaller page with `first`.' : '';
+      throw new PlatformCallError('too_large', `The platform sent a reply larger than ${limit}.${advice}`);
+    }
     if (!answer.bytes.includes(token)) return answer;
     throw new PlatformCallError('malformed', 'The platform sent a reply that contains the access token.');
   }

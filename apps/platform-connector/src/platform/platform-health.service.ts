@@ -127,7 +127,7 @@ export class PlatformHealth {
     }
   }
 
-  /** Records an error and logs it, at most once per second for each `kind`. Pass a fixed text as `kind`. */
+  /** Records an error. Logs it at most once per second for each `kind`. Pass a fixed text as `kind`. */
   noteError(kind: string, error: Error, details: Record<string, unknown> = {}): void {
     this.errors.note({ at: Date.now(), message: error.message });
     this.warn(kind, { err: error, ...details });

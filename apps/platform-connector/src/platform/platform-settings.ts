@@ -30,7 +30,7 @@ export interface PlatformSettings {
   urls: PlatformUrls;
   /** The transport for new subscriptions. Null when the configuration allows none; the service then has no subscriptions. */
   transport: TransportMethod | null;
-  /** Null when the public URL or the webhook secret is not configured. */
+  /** Null when the public URL or the webhook secret is not configured, or `PLATFORM` is `none`. */
   webhook: WebhookTarget | null;
   /** The fingerprints of all configured webhook secrets, in the configured order. */
   webhookFingerprints: readonly string[];

@@ -9,8 +9,8 @@ export interface CallLimits {
 }
 
 /**
- * Limits of look-ups that a user may wait for. The calling service gives up after 4 s, the contract's timeout, because a user waits at most
- * 4.5 s for the whole request.
+ * Limits of look-ups that a user may wait for. A service that looks up users gives up after 4 s, the contract's timeout, because a user
+ * waits at most 4.5 s for the whole request.
  */
 const userLimits: CallLimits = { totalMs: 3_500, attemptMs: 3_000, attempts: 2 };
 
@@ -56,8 +56,8 @@ export const callLimits: Readonly<Record<PlatformCall['endpoint'], CallLimits>> 
   assign_shard: conduitLimits,
 };
 
-// The shortest and the longest pause between attempts. Brief failures end within half a second. During an outage, the random half of each
-// pause keeps instances from retrying at the same moment.
+// The first and the longest pause between attempts, each with its full random half. Brief failures end within half a second. During an
+// outage, the random half of each pause keeps instances from retrying at the same moment.
 const firstPauseMs = 500;
 const longestPauseMs = 4_000;
 
