@@ -37,11 +37,12 @@ const test: SystemTest = {
     'One gateway, one events service, PostgreSQL, and NATS run as separate processes with the settings of `npm start`. The services, the servers, and the load share one machine.',
 };
 
+const defaultMonths = '14';
 const { values: flags } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     events: { type: 'string' },
-    months: { type: 'string', default: '14' },
+    months: { type: 'string', default: defaultMonths },
     store: { type: 'string' },
     product: { type: 'string' },
     baseline: { type: 'string' },
@@ -123,7 +124,8 @@ async function measureParts(versions: readonly Version[]): Promise<void> {
     if (chosenParts.includes(name)) sections.push(await measurePart(bed));
   const servers = versions[0]?.stores.servers;
   if (!servers) throw new Error('there is no version to measure');
-  const isWhole = !flags.quick && flags.only === undefined && flags.product === undefined;
+  const isOfFullSize = !flags.quick && flags.events === undefined && flags.months === defaultMonths;
+  const isWhole = isOfFullSize && flags.only === undefined && flags.product === undefined;
   await report(test, { servers, startedAt, sections, isWhole });
 }
 

@@ -6,8 +6,7 @@ import { runSql, type ServerAddresses } from '../system/servers.js';
 export async function describeMachine(servers: ServerAddresses): Promise<Record<string, string>> {
   const [postgres] = await runSql<{ server_version: string }>(servers.postgres.url, 'SHOW server_version');
   const [fsync] = await runSql<{ fsync: string }>(servers.postgres.url, 'SHOW fsync');
-  const binary = servers.natsBinary ?? 'node_modules/.cache/stream-events/nats-server';
-  const nats = execFileSync(binary, ['--version'], { encoding: 'utf8' });
+  const nats = execFileSync(servers.natsBinary, ['--version'], { encoding: 'utf8' });
   return {
     Processor: `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores (${arch()})`,
     Memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,

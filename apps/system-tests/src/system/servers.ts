@@ -26,8 +26,8 @@ export interface ServerAddresses {
   readonly postgres: { readonly url: string };
   /** `urlFor` returns a user's `NATS_URL`. */
   readonly nats: { urlFor(userName: string): string };
-  /** nats-server program. Default: the cached one. */
-  readonly natsBinary?: string;
+  /** Path of the nats-server program. */
+  readonly natsBinary: string;
 }
 
 /** PostgreSQL and NATS with the durable settings of `npm start`. */
@@ -54,7 +54,7 @@ const stopRunning = (): void =>
   void Promise.all([...running].map((stop) => stop())).finally(() => process.exit(130));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stopRunning);
 
-/** Stops the servers on Ctrl-C. Call the returned function once they have stopped. */
+/** Stops the servers on Ctrl-C. Call the returned function before you stop them yourself, so that Ctrl-C does not stop them again. */
 export function stopOnInterrupt(stop: () => Promise<void>): () => void {
   running.add(stop);
   return () => void running.delete(stop);
@@ -94,6 +94,7 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
     get nats() {
       return nats.current;
     },
+    natsBinary: binary,
     restartable: { postgres, nats },
     createDatabase: (name) => createDatabase(postgres.current.url, name),
     stop: async () => {
