@@ -13,10 +13,13 @@ export interface StatementShape {
   /** True when the sources look up given event types; false when they look up every type of a value. */
   hasTypes: boolean;
   ranges: RangeSearch;
-  /** The conditions that are checked row by row. With such conditions, the statement checks at most `chunk` rows. */
+  /**
+   * The conditions that are checked row by row. With such conditions, the statement checks at most `chunk` rows, unless it uses a hash
+   * index.
+   */
   rest: readonly CheckedCondition[];
   isOlder: boolean;
-  /** The only partition to read. Null when the statement reads all partitions from `spanFrom` to `spanTo`. */
+  /** The only partition to read. Null when the statement reads all partitions from `spanFrom` to before `spanTo`. */
   partition: string | null;
 }
 
@@ -292,7 +295,7 @@ class StatementText {
    */
   private get span(): string {
     return this.shape.partition === null
-      ? ` AND id >= ${this.parameter('spanFrom', 'uuid')} AND id <= ${this.parameter('spanTo', 'uuid')}`
+      ? ` AND id >= ${this.parameter('spanFrom', 'uuid')} AND id < ${this.parameter('spanTo', 'uuid')}`
       : '';
   }
 
