@@ -9,7 +9,7 @@ export function runJest(args) {
     '--disable-warning=ExperimentalWarning',
     // Loading a test file's modules creates much short-lived garbage. A larger young generation needs fewer collections.
     '--max-semi-space-size=32',
-    // Extra garbage collection threads would compete with the workers for the two cores, and cost about 5 % more CPU time.
+    // Extra garbage collection threads would compete with the workers for the cores, and cost about 5 % more CPU time.
     '--single-threaded-gc',
   ];
   run(process.execPath, [...options, `${root}node_modules/jest/bin/jest.js`, ...args]);

@@ -1,6 +1,6 @@
 // npm run release -- <version> [--dry-run]: makes a release. Sets the version in all files, closes the changelog's "Unreleased" section,
 // packs libs/client and the Helm chart, commits, and tags. If a container engine responds, also builds the image. Never pushes or
-// publishes. With --dry-run, only prints the changes and commands.
+// publishes. With --dry-run, prints the changes and commands instead.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { planRelease } from './release-plan.mjs';

@@ -163,7 +163,9 @@ async function send(url, number) {
   else refused.set(response.status, (refused.get(response.status) ?? 0) + 1);
 }
 
-/** Checks that every accepted event is stored and published. An event whose request failed can be stored, too. */
+/**
+ * Checks that every accepted event is stored and published, and that no request failed. An event whose request failed can be stored, too.
+ */
 async function check() {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();

@@ -81,7 +81,7 @@ describe('every route, for every kind of client', () => {
     ];
   }
 
-  /** The request uses ids that match no record and an empty body, so an allowed request fails with another status. */
+  /** The request uses ids that match no record and an empty body. If allowed, the request succeeds or fails with another status. */
   async function isAllowed({ method, path }: Operation, token: string | null): Promise<boolean> {
     const url = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === 'event_type' ? 'raid' : unknownId));
     // Request only the head: the response of an event stream never ends.

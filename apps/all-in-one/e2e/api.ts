@@ -35,7 +35,7 @@ export const problemType = /^application\/problem\+json(; charset=utf-8)?$/;
 export interface Answer<Body> {
   status: number;
   headers: Headers;
-  /** The body without its trailing newline. */
+  /** The body, without the newline after a final `}` or `]`. */
   text: string;
   json: Body;
 }

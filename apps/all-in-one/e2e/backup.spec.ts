@@ -163,7 +163,7 @@ describe('backup and restore of the embedded installation', () => {
       expect(await readFile(list, 'utf8')).not.toContain(user);
       expect((await stat(list)).mode & 0o777).toBe(0o600);
 
-      // The list of another database, or of this one before a restore.
+      // Simulate the list of another database, or of this one before a restore.
       const other = join(source.path, 'other-erasures.json');
       const content = (await readFile(list, 'utf8')).replace(erasure, '01a2199e-02e0-70d7-9b30-3f3a302e1b3b');
       await writeFile(other, content);

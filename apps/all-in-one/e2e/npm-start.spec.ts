@@ -131,7 +131,7 @@ describe('npm start', () => {
       });
       expect(login.json).toEqual({ token });
     },
-    // This test starts six processes in sequence.
+    // This test runs `npm run secrets` four times and then starts the service.
     3 * startLimitMs,
   );
 

@@ -10,7 +10,7 @@ export interface RawAnswer {
 
 export type Headers = readonly (readonly [name: string, value: string])[];
 
-/** A request that is sent unchanged: no client checks it, adds defaults, or encodes it. */
+/** A request that no HTTP client checks or encodes. `printRequest` adds only a few headers. */
 export interface RawRequest {
   method?: string;
   target?: string;
@@ -55,7 +55,7 @@ export async function exchange(url: string, bytes: Uint8Array, isAll = false): P
   return parseAnswer(Buffer.concat(chunks).toString('latin1'));
 }
 
-/** Formats a request. Adds `Host` and the correct `Content-Length` unless the headers contain them. */
+/** Formats a request. Adds `Host` and the correct `Content-Length` unless the headers contain them, and `Connection: close`. */
 export function printRequest({ method = 'GET', target = '/', headers = [], body }: RawRequest): Buffer {
   const defaults: Headers = [
     ['Host', 'localhost'],

@@ -61,7 +61,7 @@ describe('secrets', () => {
     await stack.startMonitor();
     addConfiguredSecrets();
     await useEverything();
-  }, 5 * startLimitMs); // starts seven processes and sends hundreds of requests in sequence
+  }, 5 * startLimitMs); // starts six processes and sends hundreds of requests in sequence
 
   afterAll(async () => {
     await stack.stop();
@@ -276,7 +276,7 @@ describe('secrets', () => {
       });
   }
 
-  /** Calls every operation of the API description as owner, as member, and without a token. Each body contains secrets. */
+  /** Calls the operations of the API as owner, as member, and without a token. Bodies contain secrets, except for test events. */
   async function useEveryRoute(member: string): Promise<void> {
     await request('POST', eventsPath, { body: eventBody({ event_data: { planted } }) });
     const { json } = await stack.request<Operations>('GET', '/api/openapi.json');

@@ -250,7 +250,7 @@ export class Stack {
     ]);
   }
 
-  /** The first gateway receives the simulator's callbacks. */
+  /** The first gateway receives the simulator's callbacks, unless the option `publicUrl` is set. */
   async startConnector(environment: Record<string, string> = {}): Promise<TestService> {
     const connector = this.createService('platform-connector', await this.connectorEnvironment(environment));
     this.connectors.push(connector);

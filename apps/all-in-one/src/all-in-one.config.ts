@@ -45,7 +45,7 @@ export type AllInOneConfig = ConfigOf<typeof variables>;
 
 /**
  * @param needs `needsSecretKey`: false for commands that work on the operator's own database without `SECRET_KEY` (default: true)
- * @throws ConfigError that lists all faults
+ * @throws ConfigError if a variable is invalid or missing
  */
 export function readConfig(
   environment: NodeJS.ProcessEnv,

@@ -13,7 +13,7 @@ import { StartError, startServices, type Services } from './services.js';
 // Stopping PostgreSQL can take 40 s: 30 s for a fast shutdown with a checkpoint, then 10 s for an immediate one.
 const shutdownTimeoutMs = 60_000;
 
-/** Runs the embedded servers, all services, and the simulator in this process until Ctrl-C. */
+/** Runs the embedded servers, and runs all services and the simulator in this process, until Ctrl-C. */
 export async function runAllInOne(): Promise<void> {
   const config = configOrExit();
   const logger = createLogger('all-in-one', config.LOG_LEVEL);
@@ -22,7 +22,7 @@ export async function runAllInOne(): Promise<void> {
   const stop = async (): Promise<void> => {
     interruption.abort();
     say('Stopping');
-    // A failed start cleans up after itself, and its error is printed below.
+    // A failed start cleans up after itself. The code below prints its error, unless this stop interrupted the start.
     const running = await starting.catch(() => undefined);
     await running?.stop();
     say('Stopped');

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createGuardedDirectory, type GuardedDirectory } from '@stream-events/testing';
 import { readCommandConfig } from './command-config.js';
 
-// Each test starts a process that loads the whole program.
+// Some tests start a process that loads the whole program.
 jest.setTimeout(150_000);
 
 let directory: GuardedDirectory;

@@ -10,7 +10,7 @@ import { dataDirectory } from './servers.js';
  * Reads the configuration of a command for existing data, such as a backup. Requires `PLATFORM` if the data folder contains another
  * platform's data. Otherwise the command would silently use the simulator's data.
  *
- * @throws ConfigError that lists all faults
+ * @throws ConfigError if a variable is invalid or missing
  */
 export async function readCommandConfig(
   environment: NodeJS.ProcessEnv,

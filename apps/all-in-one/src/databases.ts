@@ -34,8 +34,8 @@ export async function prepareEmbeddedDatabase(superuserUrl: string, directory: s
 }
 
 /**
- * Returns the configured URLs for the operator's own database, or creates a role per service. If the role of DATABASE_URL cannot create
- * roles, all services share that role.
+ * Returns the configured URLs for the operator's own database, or creates a role per service. If DATABASE_URL does not allow roles per
+ * service (see `tryToCreateRoles`), all services share its role.
  */
 export async function prepareOwnDatabase(
   config: AllInOneConfig,
@@ -53,7 +53,9 @@ export async function prepareOwnDatabase(
   return { urlFor: () => DATABASE_URL, finishMigrations: () => Promise.resolve() };
 }
 
-/** Creates the roles. On failure, returns the reason as text. */
+/**
+ * Creates the roles. If the URL has no password, its role may not create roles, or the new roles cannot log in, returns the reason as text.
+ */
 async function tryToCreateRoles(url: string): Promise<Databases | string> {
   const { password } = new URL(splitHosts(url)[0] ?? url);
   if (password === '') return 'DATABASE_URL has no password';

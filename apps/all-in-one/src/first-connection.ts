@@ -5,7 +5,7 @@ import type { AllInOneConfig } from './all-in-one.config.js';
 
 /** How `npm start` asks the platform connector to connect a channel. */
 export interface Connections {
-  /** Starts a connection. Returns undefined if a channel is already connected. */
+  /** Starts a connection, or returns the pending one. Returns undefined if an account is already connected. */
   offer(): Promise<ConnectionMessage | undefined>;
   /** @throws ServiceError `not_found` if the connection was deleted; other errors if it cannot be read at the moment */
   get(id: string): Promise<ConnectionMessage>;

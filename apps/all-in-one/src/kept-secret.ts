@@ -27,7 +27,8 @@ export async function replaceSecret(path: string, secret: string): Promise<void>
   try {
     await writeFile(draft, secret, { mode: 0o600, flag: 'wx', flush: true });
     await rename(draft, path);
-    // The database will soon contain values that only the new secret decrypts, so the new file must survive a power failure.
+    // After a change of SECRET_KEY, the database soon contains values that only the new key decrypts, so the new file must survive a power
+    // failure.
     await syncDirectory(dirname(path));
   } finally {
     await rm(draft, { force: true });

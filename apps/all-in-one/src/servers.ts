@@ -10,7 +10,7 @@ import { keepSecret } from './kept-secret.js';
 /** PostgreSQL and NATS, embedded or external, with their secrets. */
 export interface Servers {
   databases: Databases;
-  /** NATS URL with the service's own NATS user. */
+  /** NATS URL for the service: with the service's own NATS user on the embedded server, or `NATS_URL` for every service. */
   natsUrlFor(service: keyof typeof natsUsers): string;
   secretKey: string;
   /** NATS URL for your own services, which read the EVENTS stream as user `subscriber`. Undefined if NATS_URL is set. */

@@ -45,7 +45,7 @@ export class ServiceStarter {
     this.stops.push(stop);
   }
 
-  /** Stops everything in reverse order: each service stops before the services that it depends on. */
+  /** Stops everything in reverse order: the services that cause events stop before the services that receive and store events. */
   async stop(): Promise<void> {
     this.health.markStopping();
     await closeAll(this.stops.splice(0).reverse());

@@ -35,7 +35,7 @@ export class StartError extends Error {
 }
 
 /**
- * Starts every service in this process after the services that it depends on.
+ * Starts every service in this process. Services that store or receive events start before the services that cause events.
  *
  * @throws StartError if starting fails after the first owner was created
  */

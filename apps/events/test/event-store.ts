@@ -120,7 +120,7 @@ export class EventStore {
     return pool;
   }
 
-  /** Begins a transaction that may stay open and idle; by default, PostgreSQL would end it after 10 s without a statement. */
+  /** Begins a transaction that may stay open and idle; otherwise, PostgreSQL would end it after 10 s without a statement. */
   async beginTransaction(isolation?: 'REPEATABLE READ'): Promise<QueryRunner> {
     const session = this.dataSource.createQueryRunner();
     await session.startTransaction(isolation);
@@ -134,7 +134,7 @@ export class EventStore {
     await this.database.drop();
   }
 
-  /** Empties all tables and forgets the stream. Partitions stay. */
+  /** Deletes all events, the records about them, overlaps, and erasures, and forgets the stream. Partitions stay. */
   async clear(): Promise<void> {
     this.handedToRelay.length = 0;
     await this.dataSource.query(
@@ -145,8 +145,8 @@ export class EventStore {
   }
 
   /**
-   * Records an erasure that has already searched the store and covers events received in the next minute. From now on, the store ignores
-   * events of this user.
+   * Records an erasure that has already searched the store and covers events received up to a minute from now. During this minute, the
+   * store ignores new events of this user.
    */
   async noteErased(platformUserId: string): Promise<void> {
     await this.dataSource.query(

@@ -26,7 +26,7 @@ export class MemoryFeed {
     return Promise.resolve();
   }
 
-  /** Publishes an event. Adds the fields that every record has. */
+  /** Publishes an event. Adds `id`, `event_type`, `origin`, and `event_data` unless `record` has them. */
   publish(record: Record<string, unknown> = {}): LiveEvent {
     const id = uuidV7();
     const whole = { id, event_type: 'channel-raid', origin: 'platform', event_data: {}, ...record };

@@ -20,8 +20,8 @@ const maxAgeMs = 600_000;
 const saveMs = 5_000;
 const clockLimitMs = 10_000;
 const retryMs = 2_000;
-// If this computer's clock jumps by more than this, the feed reads the service's clock again. Drift between two events is far smaller. The
-// limit must be far below `maxAgeMs`.
+// If this computer's clock jumps by more than this, the feed reads the service's clock again. Drift since the last reading is normally far
+// smaller. The limit must be far below `maxAgeMs`.
 const maxClockStepMs = 60_000;
 // Before the feed skips an event as too old, it reads the service's clock again if the last reading is older than this: the service's clock
 // may have been set back.

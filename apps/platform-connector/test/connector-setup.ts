@@ -163,7 +163,7 @@ export class ConnectorSetup {
     return rows.map(({ row }) => row).join('\n');
   }
 
-  /** Prepares the next test: closes the instances, clears the tables, and resets the limits and the platform's faults. */
+  /** Prepares the next test: closes the instances, clears the tables that most tests use, and resets the limits and the platform. */
   async reset(): Promise<void> {
     await Promise.all(this.instances.splice(0).map((instance) => instance.close()));
     await this.dataSource.query(

@@ -1,7 +1,7 @@
 import { callLimits, clientCallLimits, type CallLimits } from '../src/platform/retry-schedule.js';
 
-// On a busy machine, a transaction or a reply can take seconds. The limits must stay below a minute, after which a rate limit resets. A
-// rate-limited call then fails instead of waiting.
+// On a busy machine, a transaction or a reply can take seconds. The limits must stay below a minute, after which a rate limit resets.
+// Otherwise, a rate-limited call would wait instead of failing.
 const patient = { totalMs: 30_000, attemptMs: 20_000 };
 
 // The limits that most tests use. Look-ups of users and games share one object.

@@ -77,7 +77,7 @@ export class ReconcilerSetup {
     return setup;
   }
 
-  /** Stops all instances, and clears everything. */
+  /** Stops all instances. Clears the tables, the platform, and the list of streamers. */
   async reset(): Promise<void> {
     await this.stopInstances();
     await this.dataSource.query(

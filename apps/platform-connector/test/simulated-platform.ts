@@ -103,7 +103,7 @@ export class SimulatedPlatform {
     if (status >= 300) throw new Error(`the cheer got ${status}`);
   }
 
-  /** Makes clients' sockets fail. */
+  /** Disturbs clients' sockets: closes them, for example, or requests a reconnect. */
   async disturb(action: string, more: object = {}): Promise<void> {
     const { status } = await this.call('POST', '/simulator/sockets', { action, ...more });
     if (status !== 200) throw new Error(`${action} got ${status}`);

@@ -25,7 +25,7 @@ let nextId = 1;
 /** A platform in memory, with the real platform's limits, refusals, and paging. */
 export class StandInPlatform implements OutboundPlatform {
   readonly subscriptions = new Map<string, PlatformSubscription>();
-  /** How often each type and condition was created. */
+  /** How often a subscription was created, by type, condition, and transport. */
   readonly creations = new Map<string, number>();
   maxCost = 10_000;
   highestCost = 0;
@@ -36,7 +36,7 @@ export class StandInPlatform implements OutboundPlatform {
   /** The status of a new subscription (`newStatus`). If that status is pending, the next listing changes it to `verifiedStatus`. */
   newStatus = 'enabled';
   verifiedStatus = 'enabled';
-  /** Streamers for which every call fails. */
+  /** Streamers for which every creation fails. */
   readonly failingStreamers = new Set<string>();
   /** Streamers that do not exist on the platform. */
   readonly unknownStreamers = new Set<string>();

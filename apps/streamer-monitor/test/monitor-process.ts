@@ -43,7 +43,7 @@ export function startMonitorNats(): Promise<TestNats> {
   return startTestNats(Object.values(natsUsers));
 }
 
-/** Sends requests as the gateway's NATS user. */
+/** Sends requests as a NATS user, by default the gateway's. */
 export class Caller {
   private constructor(private readonly client: RequestClient) {}
 

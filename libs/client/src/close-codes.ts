@@ -1,7 +1,7 @@
 /**
  * Why the service ended an open stream: the WebSocket's close code, or `code` in the data of `event: closed`. The client reconnects after
  * `shuttingDown`, `overloaded`, `tooSlow`, and `tooMany`. After the other codes in this table, it throws a `LiveError`, because the next
- * connection would end in the same way.
+ * connection would end in the same way. Exception: after `unauthenticated`, a WebSocket that sent its token too late reconnects.
  */
 export const closeCodes = {
   /** The service shuts down or restarts. */

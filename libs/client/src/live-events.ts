@@ -5,7 +5,7 @@ import type { LiveEvent } from './live-event.js';
 import { maxDelayMs, reconnectDelay } from './reconnect-delay.js';
 import { waitFor } from './wait-for.js';
 
-/** The service could not resume at the client's position, so the client may have missed events. */
+/** The service could not continue after the client's position, so the client may have missed events. */
 export interface Gap {
   /**
    * - `unknown_position`: the position is invalid, or the stream has no event at this position
@@ -43,7 +43,7 @@ export interface LiveCallbacks {
   signal?: AbortSignal | undefined;
 }
 
-// These codes mean that the client itself has violated the WebSocket protocol (RFC 6455 §7.4.1).
+// These codes mean that the client itself has violated the WebSocket protocol or sent too much (RFC 6455 §7.4.1).
 const protocolErrors = [1002, 1007, 1008, 1009];
 // Reconnecting after one of these codes would fail again.
 const finalCloseCodes: readonly number[] = [

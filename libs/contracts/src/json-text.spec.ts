@@ -106,7 +106,7 @@ describe(readJsonObject.name, () => {
   });
 
   it('reads an escaped name after a name with a backslash (nodejs/node#63785)', () => {
-    // Guards against a bug in Node 24: for the second text, `JSON.parse` returns the key after `first` from the first text.
+    // Guards against a bug in Node 24: for the second text, `JSON.parse` returns the second key of the first text.
     read('{"first":1,"event\\\\u005":1}');
 
     expect(read('{"first":1,"event\\u005ftype":"a"}').value).toEqual({ first: 1, event_type: 'a' });

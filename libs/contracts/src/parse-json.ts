@@ -3,7 +3,7 @@
  *
  * V8 in Node 24 and 26 has a bug (nodejs/node#63785). It compares an escaped name, such as `"user\u005fid"`, with names of previously
  * parsed objects, but only by the first characters of the raw text. Once any text has contained the name `user\u0`, `JSON.parse` returns
- * that name instead of `user_id`. Values and names without escapes are always correct.
+ * that name instead of `user_id`. Values are always correct, and so are names without escapes.
  *
  * Use this function for all JSON from outside: request bodies, event data, platform replies, and client messages. The exception is
  * `libs/client`: it must not import our other libraries, so it uses `JSON.parse`.

@@ -42,7 +42,8 @@ const idleTimeoutMillis = 5 * 60_000;
 /**
  * Connects to PostgreSQL, retrying for up to 30 s, and runs the pending migrations.
  *
- * @throws when the database does not respond, a migration fails, or a pooler shares sessions between clients
+ * @throws when the database does not respond, a migration fails, a pooler shares sessions between clients, or the schema contains an
+ * incomplete restore
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<DataSource> {
   await migrateDatabase(options);
@@ -55,7 +56,8 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
 /**
  * Runs the pending migrations and disconnects. Retries the connection for up to 30 s.
  *
- * @throws when the database does not respond, a pooler shares sessions between clients, or a migration fails
+ * @throws when the database does not respond, a pooler shares sessions between clients, a migration fails, or the schema contains an
+ * incomplete restore
  */
 export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>): Promise<void> {
   const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });

@@ -76,7 +76,7 @@ export class KeyRotation {
   }
 
   /**
-   * Checks that `SECRET_KEY` decrypts every value, records the first key, and starts moving values to the first key.
+   * Checks the values like `check`, records the first key, and starts moving values to the first key.
    *
    * @throws Error that says how many values in which table need a missing key
    */

@@ -73,7 +73,7 @@ export class Lease {
    * @param seconds the length of the lease, which must just have been taken
    * @param renew renews the lease in the database; false when another instance holds it
    * @param trustedMs how long to trust the lease without a successful renewal, in milliseconds. The default is shorter than the lease, so
-   * that the holder stops before another instance can take the lease. It may only be longer if two holders at a time do little harm
+   * that the holder stops before another instance can take the lease. Pass a longer time only if two holders at a time do little harm
    */
   constructor(
     seconds: number,

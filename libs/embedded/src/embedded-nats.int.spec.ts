@@ -72,7 +72,7 @@ describe(startEmbeddedNats.name, () => {
     const { bavail, bsize } = await statfs(directory);
     const { streams } = await jetstreamManager(await connectAs(await start(), 'admin'));
 
-    // Reserves space without writing data. nats-server's default limit is only 75% of the free space.
+    // The stream reserves space without writing data. nats-server's default limit is only 75% of the free space.
     await streams.add({ name: 'LARGE', subjects: ['large'], max_bytes: Math.floor(0.9 * bavail * bsize) });
   });
 

@@ -64,8 +64,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const BUSY_RETRY_MS = 15_000;
 
 /**
- * Starts PostgreSQL on 127.0.0.1 as a child process. First stops a server that a killed run left behind on the same data. Creates the
- * cluster and its database if they are missing. Commits are durable unless `settings` turn fsync off.
+ * Starts PostgreSQL on 127.0.0.1 as a child process, or on Windows through pg_ctl. First stops a server that a killed run left behind on
+ * the same data. Creates the cluster and its database if they are missing. Commits are durable unless `settings` turn fsync off.
  *
  * @param system only tests pass another system
  * @throws DirectoryLockedError if another process uses the directory

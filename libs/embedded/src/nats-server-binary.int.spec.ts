@@ -36,7 +36,7 @@ async function writeProgram(folder: string, script: string): Promise<string> {
   return path;
 }
 
-/** Skips extraction from the system package, because it needs the distribution's package servers. */
+/** These tests skip extraction from the system package, because extraction needs the distribution's package servers. */
 describe(findNatsServer.name, () => {
   const find = (): Promise<string> => findNatsServer({ cacheDirectory: join(directory, 'cache'), log });
 

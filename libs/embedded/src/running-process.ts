@@ -91,6 +91,6 @@ export function statFields(stat: string): string[] {
 }
 
 async function readProcessFile(pid: number, name: 'stat' | 'cmdline'): Promise<string | undefined> {
-  // No /proc, or the process has ended. The caller asks the process tool next.
+  // No /proc, or the process has ended. All callers except `isRunning` ask the process tool next.
   return readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => undefined);
 }

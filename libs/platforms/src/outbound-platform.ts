@@ -254,7 +254,7 @@ export interface PlatformProtocol {
   isRateLimited(reply: ReplyHead): boolean;
   /** Returns how long to wait until the platform accepts calls again, in milliseconds. */
   readResetMs(reply: ReplyHead): number;
-  /** The reply headers, in lower case, that the service passes on to the client that made the call. */
+  /** The reply headers, in lower case, that the service passes on to the client that made the call, in addition to `content-type`. */
   readonly passedHeaders: readonly string[];
   /** Returns the platform's explanation of a rejection as readable text. */
   readErrorMessage(body: unknown): string;

@@ -2,7 +2,7 @@ import type { Counter, Registry } from 'prom-client';
 
 /**
  * Creates metrics once per registry. Under `npm start`, all services share one registry, which rejects a second metric with the same name.
- * Libraries that several services use create their metrics through this function and add the label `app`.
+ * Libraries that several services use create their metrics through this function. A label, such as `app`, distinguishes the services.
  */
 export function perRegistry<T>(create: (registry: Registry) => T): (registry: Registry) => T {
   const created = new WeakMap<Registry, T>();

@@ -41,12 +41,13 @@ rm -rf -- "$GUARDED_DIRECTORY"
 const isRoot = process.getuid?.() === 0;
 
 const memoryDirectory = '/dev/shm';
-// The servers of a whole run need less than a quarter of it.
+// The servers of a run hold about 300 MiB at a time. The test processes need most of the rest.
 const neededMemoryBytes = 8 * 1024 ** 3;
 
 /**
- * Linux keeps the files below /dev/shm in memory. A PostgreSQL database has a thousand files. On ext4, after other files were removed,
- * `CREATE DATABASE` needs up to ten times the CPU time, because ext4 does not reuse their inodes for some seconds.
+ * Chooses /dev/shm, whose files Linux keeps in memory, if enough memory is free. A PostgreSQL database has a thousand files. On ext4,
+ * after other files were removed, `CREATE DATABASE` needs up to ten times the CPU time, because ext4 does not reuse their inodes for some
+ * seconds.
  */
 async function chooseParent(): Promise<string> {
   const freeBytes = await statfs(memoryDirectory).then(

@@ -7,7 +7,7 @@ import { POSTGRES_URL_VARIABLE } from './test-database.js';
 
 let postgres: TestPostgres | undefined;
 
-/** Starts the servers of a test run. Test files get their addresses from environment variables. */
+/** Starts PostgreSQL for a test run. Without containers, also finds nats-server. Environment variables pass the URL and the path on. */
 export async function startSharedServers(rootDirectory: string): Promise<void> {
   const [server, binary] = await Promise.all([startPostgresServer(), locateNatsServer(rootDirectory)]);
   postgres = server;

@@ -11,7 +11,7 @@ interface Exported {
   text: string;
 }
 
-/** The test clients put this text into everything that they send. It must not appear in any metric. */
+/** The test clients put this text into paths, queries, and bodies. It must not appear in any metric. */
 const marker = 'marker4711';
 
 const documented = readDocumentedMetrics();
@@ -92,7 +92,7 @@ describe('the exported metrics', () => {
   });
 });
 
-/** Sends the marker in every place where a client can put text. */
+/** Sends the marker in paths, queries, and bodies. Also sends requests that cause other metrics. */
 async function causeTraffic(stack: Stack): Promise<void> {
   const socket = await LiveSocket.ready(stack.url, { token: stack.ownerToken });
   const body = {

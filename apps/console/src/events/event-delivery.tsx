@@ -40,7 +40,7 @@ export function EventDelivery({ event }: { event: EventRecord }) {
   );
 }
 
-/** The platform's time fields. The first one in the event's data is shown. */
+/** The platform's time fields. If the service knows no time for the event, the page shows the first of these fields in the event's data. */
 const timeFields = [
   ...['followed_at', 'redeemed_at', 'banned_at', 'ended_at', 'locked_at', 'stopped_at'],
   ...['held_at', 'created_at', 'started_at'],

@@ -40,7 +40,7 @@ describe('the feed', () => {
   it('keeps the newest rows, and continues the list below them', () => {
     const feed = addLive(emptyFeed, events(1, 2, 3, 4, 5, 6, 7), limits);
     expect(idsOf(feed)).toEqual([7, 6, 5, 4, 3]);
-    // The list filters by whole seconds, so it returns the last row again. The feed drops the repeated row.
+    // The feed reads from one second after the last row, so the list returns that row again. The feed drops the repeated row.
     expect(feed.older).toEqual({ kind: 'until', until: '2026-11-21T07:30:04.000Z' });
     expect(idsOf(addOlder(feed, feed.older, { results: events(3, 2, 1), next: undefined }))).toEqual([
       7, 6, 5, 4, 3, 2, 1,

@@ -12,7 +12,7 @@ interface SecretNoticeProps {
   onDone: () => void;
 }
 
-/** Shows a secret that the service cannot show again. */
+/** Shows a secret that the console cannot show again. */
 export function SecretNotice({ label, secret, children, onDone }: SecretNoticeProps) {
   return (
     <Stack>

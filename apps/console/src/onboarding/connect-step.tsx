@@ -50,8 +50,8 @@ export function ConnectStep({ connections, channel, isSimulated }: ConnectStepPr
 }
 
 /**
- * Offers more event types. On the real platform, a new installation subscribes only to stream starts and ends, because these event
- * types need no consent.
+ * Offers more event types. On the real platform, only stream starts and ends are active by default, of all event types of a channel. They
+ * need no consent. `npm start` activates all supported types when it offers the first connection.
  */
 function MoreTypes() {
   const { data: types } = useQuery(eventTypesQuery);
@@ -63,8 +63,8 @@ function MoreTypes() {
   return (
     <>
       <Text size="sm">
-        Only stream starts and ends arrive now. First switch on the event types that you need, so that one
-        consent covers all of them.
+        The event types that are on now need no permission. First switch on the event types that you need, so
+        that one consent covers all of them.
       </Text>
       {switches.error && <FaultNotice error={switches.error} />}
       <Group gap="xs">

@@ -20,7 +20,7 @@ export interface EventTopic {
   types: EventType[];
 }
 
-/** Groups event types by topic. Unknown topics come last, as `Others`. */
+/** Groups event types by topic. Types without a topic come last, as `Others`. */
 export function groupByTopic(types: readonly EventType[]): EventTopic[] {
   const titleOf = ({ type }: EventType): string =>
     topics.find(([, pattern]) => pattern.test(type))?.[0] ?? 'Others';

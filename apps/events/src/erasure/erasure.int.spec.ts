@@ -50,7 +50,7 @@ describe('an erasure', () => {
 
   afterAll(() => store.close());
 
-  /** Starts another instance. The stages that need NATS are empty, unless the test replaces them. */
+  /** Starts another instance. The stages that wait or need NATS are empty, unless the test replaces them. */
   function start(replaced: readonly Stage[] = []): ErasureRunner {
     const stages = new Map<ErasureStage, Stage>();
     for (const name of ['announcing', 'ingest', 'streamers', 'event_stream', 'caches'] as const)

@@ -1,4 +1,5 @@
-// Minimum number of rows per statement. A statement's fixed cost equals about this many row checks, so smaller chunks save little time.
+// Minimum number of rows per statement when little time is left. A statement's fixed cost equals about this many row checks, so smaller
+// chunks save little time.
 const minRows = 500;
 
 // Minimum for a page's first statement. When most rows match, the page needs only slightly more rows than it shows.

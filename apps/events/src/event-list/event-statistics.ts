@@ -26,8 +26,8 @@ interface StatisticsRow {
 
 const intervalMs = 5 * 60_000;
 
-// How many partitions to average, newest first. The newest ones resemble the events that arrive now. Reading older ones too would take
-// longer without improving the estimates.
+// How many partitions to average, newest first. The newest ones resemble the events that arrive now. Older ones would not improve the
+// estimates.
 const maxPartitions = 4;
 
 // Partitions with fewer rows are ignored, because their statistics are not representative. Examples are next month's empty partition and

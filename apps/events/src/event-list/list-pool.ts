@@ -4,9 +4,9 @@ import type { PoolOptions } from '@stream-events/database';
 export const LIST_POOL = Symbol('LIST_POOL');
 
 /**
- * Settings of the separate connections that read pages. Each connection plans a statement only once, because planning a page costs several
- * times as much as reading it. A generic plan is as good as a specific one, because each part of a statement can use only one index; see
- * docs/decisions/row-comparisons.md.
+ * Settings of the separate connections that read pages. Each connection plans a statement with up to two conditions only once, because
+ * planning a page costs several times as much as reading it. A generic plan is as good as a specific one, because each part of a statement
+ * can use only one index; see docs/decisions/row-comparisons.md.
  */
 export const listPoolOptions: Pick<PoolOptions, 'poolSize' | 'settings' | 'maxLifetimeSeconds'> = {
   // Most pages take less than 1 ms of CPU time, so more connections would only hold more plans.

@@ -15,7 +15,7 @@ export interface PageLimits {
   /** Whether the page goes from newer to older events. */
   isOlder: boolean;
   pageSize: number;
-  /** Maximum size of the data of all events. The page always has at least one event. */
+  /** Maximum size of the data of all events. The first event may be larger. */
   bytes: number;
 }
 
@@ -31,7 +31,7 @@ const checkingBudgetMs = 30;
 const matchingBudgetMs = 1_000;
 
 // How many statements of a page read a single partition. One partition fills most pages; two do so at the beginning of a month. Each
-// further statement reads twice as many partitions as the previous one.
+// further statement can read twice as many partitions as the previous one.
 const singlePartitions = 2;
 
 // Attempts to read a page while the partitions change. Partitions change only a few times a day, so one attempt is nearly always enough.

@@ -24,7 +24,7 @@ export interface Source {
  * id.
  *
  * - `one`: the statement reads one range, or all rows by id
- * - `each`: the statement reads all of a few ranges
+ * - `each`: there are few ranges, and the statement reads the first rows of each
  * - `listed`: the statement looks up the first row of each range, and reads only the ranges that begin first
  * - `skipped`: like `listed`, but for every event type that a value has; the statement finds these types by skipping through the index from
  *   type to type
@@ -84,7 +84,7 @@ const usualShare = 0.05;
 // Looking up all event types of one value costs about as much as reading this many rows by id.
 const rowsPerValue = 200;
 
-// Up to this many ranges, reading them all costs less than finding out which ones begin first.
+// Up to this many ranges, reading from each costs less than finding out which ones begin first.
 const maxEachRanges = 20;
 
 // Minimum share of matching rows for a scan by id. Below it, many pages would reach their time limits.

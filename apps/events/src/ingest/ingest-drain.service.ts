@@ -57,12 +57,12 @@ export class IngestDrain {
     this.failureLog = failureLog;
     this.drainedTotal = new Counter({
       name: 'events_ingest_drained_total',
-      help: 'Messages of the INGEST stream that were stored, recognized as already stored, or kept as dead letters',
+      help: 'Messages of the streams INGEST and INTAKE that were stored, recognized as already stored, or kept as dead letters',
       registers: [metrics],
     });
     new Gauge({
       name: 'events_ingest_stream_messages',
-      help: 'Accepted messages on the INGEST stream that are not stored yet; every instance reports the same value',
+      help: 'Accepted messages on the streams INGEST and INTAKE that are not stored yet; every instance reports the same value',
       registers: [metrics],
       async collect() {
         const read = () => Promise.all([ingest.count(), intake.count()]);

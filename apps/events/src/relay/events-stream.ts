@@ -135,7 +135,10 @@ export class EventsStream {
     return (await this.readInfo())?.state.bytes;
   }
 
-  /** @throws when the stream exists, the broker lacks the disk space, or the cluster has too few servers for the replicas */
+  /**
+   * @throws when the stream exists with another configuration, the broker lacks the disk space, or the cluster has too few servers for the
+   * replicas
+   */
   async create(epoch: string): Promise<void> {
     const config = {
       ...this.config(epoch),

@@ -39,7 +39,7 @@ export class OutboxRepository {
    * MATERIALIZED makes the query select the rows once. A subquery in WHERE could run several times, and claim more than `limit` batches.
    * If another instance has claimed a row since the statement began, PostgreSQL checks `claimed_until` again and skips the row.
    *
-   * @param limit a small number: each batch can hold up to 1 MiB of events in memory
+   * @param limit a small number: each batch can hold up to 2 MiB of events in memory
    * @param except batches that this instance is publishing
    */
   async claim(limit: number, except: readonly string[]): Promise<ClaimedBatch[]> {

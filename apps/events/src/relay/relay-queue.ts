@@ -8,8 +8,8 @@ export interface QueuedBatch extends OutboxBatch {
   length: number;
 }
 
-// Limits for new batches in memory. While the stream is in doubt, they hold one or two seconds of new batches: many small ones, or 32 large
-// ones. The outbox also holds these batches. A batch that does not fit waits in the outbox for a recovery pass.
+// Limits for new batches in memory. While the stream is in doubt, they hold one or two seconds of new batches: many small ones, or eight of
+// the largest (2 MiB). The outbox also holds these batches. A batch that does not fit waits in the outbox for a recovery pass.
 const maxFresh = 512;
 const maxFreshLength = 16 * 1024 ** 2;
 // The relay claims more batches when at most this many claimed ones are waiting. Claiming takes longer than publishing, so it must start

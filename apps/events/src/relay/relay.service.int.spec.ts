@@ -309,7 +309,7 @@ describe(Relay.name, () => {
     }
     await expireClaims();
 
-    // Worst case: 5 s until a check, 2 s to create the stream, and 10 s until a claim ends.
+    // Worst case: 5 s until a check, 0.2 s to recreate the stream, and 10 s until a claim ends.
     await eventually(async () => expect(await publishedIds()).toEqual(idsOf(batches)), { timeoutMs: 90_000 });
     const epoch = await stream.readEpoch();
     await eventually(() =>

@@ -21,7 +21,7 @@ import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
 
 // Maximum number of batches sent but not acknowledged. More would only queue in the broker.
 const maxInFlight = 4;
-// Number of batches per claim. More would take more memory, up to 1 MiB per batch. Fewer would run out before the next claim returns.
+// Number of batches per claim. More would take more memory, up to 2 MiB per batch. Fewer would run out before the next claim returns.
 const claimLimit = 8;
 // Publishing pauses while this many acknowledged batches wait to be marked as published, so that they do not fill the memory.
 const maxAcknowledged = 1_000;
@@ -34,8 +34,8 @@ const markIntervalMs = 200;
 // the pause, another instance could publish them again, and after a long outage the stream would not recognize the repeats.
 const outagePauseMs = 30_000;
 const stopLimitMs = 5_000;
-// Health fails when a batch has been claimable for this long. Any instance may claim a batch 10 s after it was written, and normally does
-// within a second.
+// Health fails when a batch has been claimable for this long. Any instance may claim a batch 10 s after it was written. Normally,
+// one does so within the next second.
 const overdueLimitSeconds = 60;
 
 /**
@@ -151,7 +151,7 @@ export class Relay {
     while (isBusy() && performance.now() < deadline) await wait(10);
   }
 
-  /** Publishes waiting batches while fewer than `maxInFlight` are in flight. Does nothing while the stream is in doubt. */
+  /** Publishes waiting batches while fewer than `maxInFlight` are in flight. Publishes nothing while the stream is in doubt. */
   private pump(): void {
     const { trusted } = this.watch;
     this.release(this.queue.dropExpired());

@@ -37,7 +37,7 @@ const retainedFor = "interval '5 minutes'";
 const maxForgotten = 5_000;
 // Maximum number of batches per read. `StreamCheck` reads one message of up to 256 KiB per batch from the broker, all in parallel.
 const maxRead = 100;
-// Maximum size of a republished batch, which the relay reads into memory as a whole.
+// Maximum size of a republished batch without its first event. The relay reads a batch into memory as a whole.
 const maxRepublishedBytes = 512 * 1024;
 // Maximum number of events per statement: even with the largest events (256 KiB), it ends within its time limit.
 const pageSize = 2_560;

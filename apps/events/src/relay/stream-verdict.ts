@@ -23,7 +23,7 @@ export type Verdict =
  * ```
  * known epoch │ stream                            │ verdict
  * none        │ exists or not                     │ unknown: the first start
- * any         │ does not exist                    │ lost: new
+ * E           │ does not exist                    │ lost: new
  * E           │ another epoch, or none            │ lost: new
  * E           │ E, last sequence < acknowledged   │ lost: lost_tail
  * E           │ E, another event at an            │ lost: lost_tail, and later events have taken

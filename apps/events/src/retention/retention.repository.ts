@@ -28,8 +28,8 @@ export class RetentionRepository {
   }
 
   /**
-   * Returns the time before which events have been or are being removed (milliseconds since 1970); null before the first removal. After RETENTION_DAYS is raised,
-   * this time is later than the start of the retention period, because removed events stay removed.
+   * Returns the time before which events have been or are being removed (milliseconds since 1970); null before the first removal. After
+   * RETENTION_DAYS is raised, this time is later than the start of the retention period, because removed events stay removed.
    */
   async readRemovedBefore(): Promise<number | null> {
     const [row] = await this.dataSource.query<{ at: number | null }[]>(

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * A rejected event, an unreadable message, or an event that arrived too late. The row stays until an owner retries or discards the dead
- * letter, or until retention removes it.
+ * letter, or until retention or an erasure removes it.
  */
 @Entity({ name: 'dead_letters' })
 export class DeadLetter {

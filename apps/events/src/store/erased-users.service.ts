@@ -6,7 +6,7 @@ import { RecentValue } from './recent-value.js';
 
 /** A user whose events are erased or being erased. */
 export interface ErasedUser {
-  /** Null when the erasure has ended. */
+  /** Null when only the hash of the id is known, and once the erasure has ended. */
   platformUserId: string | null;
   /** See `UserHasher`. */
   userHash: string;

@@ -44,15 +44,19 @@ interface OverlapTimes extends OverlapEnds {
  *  begin ──▶ 4 s: every instance knows of it ─▶ ready: the second subscription may be created ──▶ end ──25 h──▶ forgotten
  * ```
  *
- * After the end, the store pairs only messages from before the end, which may still wait on the INGEST stream or for a redelivery. The
- * store keeps later messages of the remaining subscription. The store ignores later messages of the other subscription. Such messages may
- * arrive until the platform deletes that subscription. Both rules start at the same moment. If they started at different moments, a
- * delivery of the remaining subscription could be paired with one whose own partner is missing. Once the next overlap has begun, deliveries
- * from before and after the end of the previous one are paired only within `edgeMs` (see `writeOverlapping`).
+ * After the end, the store pairs only messages from before the end, or from at most `edgeMs` after the end (see `writeOverlapping`).
+ * Messages from before the end may still wait on the INGEST stream or for a redelivery. The store keeps later messages of the remaining
+ * subscription. The store ignores later messages of the other subscription. Such messages may arrive until the platform deletes that
+ * subscription. Both rules start at the same moment. If they started at different moments, a delivery of the remaining subscription could
+ * be paired with one whose own partner is missing. Once the next overlap has begun, deliveries from before and after the end of the
+ * previous one are paired only within `edgeMs`.
  */
 @Injectable()
 export class Overlaps {
-  /** No message from after this time (milliseconds since 1970) is paired. Infinity during an overlap; minus infinity without overlaps. */
+  /**
+   * No message from more than `edgeMs` after this time (milliseconds since 1970) is paired. Infinity during an overlap; minus infinity
+   * without overlaps.
+   */
   private readonly latest: RecentValue<number>;
 
   constructor(
@@ -75,7 +79,7 @@ export class Overlaps {
     return this.latest.stop();
   }
 
-  /** Begins those overlaps that have not begun yet. Returns how many milliseconds from now every instance knows all of them. */
+  /** Begins those overlaps that have not begun yet. Returns in how many milliseconds every instance knows all of them. */
   async begin(subscriptions: readonly string[]): Promise<number> {
     const beganAt = performance.now();
     const [row] = await this.dataSource.query<{ readyInMs: number }[]>(

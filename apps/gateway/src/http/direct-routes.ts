@@ -44,8 +44,8 @@ const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
  * and guards. Fastify has the same routes and serves every other request to them:
  *
  * ```
- *  request ──▶ POST to a direct route, JSON with a length within the limit,
- *              no origin, and the server is not closing?  ──yes──▶ limits ──▶ body ──▶ handler ──▶ response
+ *  request ──▶ POST to a direct route, JSON with a length within the limit, one Host,
+ *              no Origin or Expect, and the server is not closing?  ──yes──▶ limits ──▶ body ──▶ handler ──▶ response
  *                                │ no
  *                                ▼
  *                             Fastify: queries, CORS, other bodies and methods, HTTP errors

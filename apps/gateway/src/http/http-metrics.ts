@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientDisconnected, whenClosed } from './closed-responses.js';
 
 /**
- * Counts HTTP requests by route pattern, such as `/api/v1/users/:user_id`, so that clients cannot create new label values. Requests without
+ * Counts HTTP requests by route pattern, such as `/api/v1/users/:id`, so that clients cannot create new label values. Requests without
  * a route get the route and the method `none`.
  */
 @Injectable()

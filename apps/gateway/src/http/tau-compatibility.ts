@@ -37,7 +37,7 @@ const copiedFields: ReadonlyMap<string, string> = new Map([
   ['platform_id', 'twitch_id'],
 ]);
 
-// TAU sends chat messages and its own status on these WebSockets. This service has neither, so the filter below matches no event.
+// TAU sends chat messages and its own status on these WebSockets. This service sends neither there, so the filter below matches no event.
 const silentPaths: ReadonlySet<string> = new Set(['/ws/irc-messages', '/ws/tau-status']);
 const silentUrl = '/ws/platform-events?until=1970-01-01T00%3A00%3A00Z';
 

@@ -21,8 +21,8 @@ export interface CatchUpLimits {
   /** Maximum number of concurrent catch-ups per user, across all gateways. Further catch-ups wait for their turn. */
   perUser: number;
   /**
-   * After a turn of this length, a catch-up gives way to another catch-up of the user that waits. A turn also ends when its client reads
-   * nothing for this long. Keeps a slow client from blocking the user's other clients.
+   * After a turn of this length, a catch-up gives way to another catch-up of the user that waits. A turn also ends when its client takes
+   * longer than this to receive a page. Keeps a slow client from blocking the user's other clients.
    */
   turnMs: number;
   /**
@@ -70,7 +70,8 @@ export interface WebSocketLimits {
 export const webSocketLimits: WebSocketLimits = {
   // After a restart, 1,000 clients behind one address can reconnect at the same time.
   waiting: { total: 2_000, perAddress: 1_000, patienceMs: 1_000 },
-  // An address can try about 6 tokens per second: 50 concurrent delays of 8 s each. `delaysPerAddress` describes the exception.
+  // An address can try about 6 tokens per second: 50 concurrent delays of 8 s each. Sockets that are already open (see `delaysPerAddress`)
+  // and tokens in handshakes that get 429 are exceptions.
   tokenFailures: {
     minDelayMs: 1_000,
     maxDelayMs: 8_000,
@@ -82,7 +83,7 @@ export const webSocketLimits: WebSocketLimits = {
   pingMs: 30_000,
 };
 
-/** Maximum size of a message from a WebSocket client, in bytes. A first message with 100 event types is about 5 KiB. */
+/** Maximum size of a message from a WebSocket client, in bytes. A first message with 100 event types of the platform is about 3 KiB. */
 export const maxMessageBytes = 16 * 1024;
 /** Maximum number of event types in one filter. No supported platform has more event types. */
 export const maxEventTypes = 100;

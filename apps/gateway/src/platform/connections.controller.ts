@@ -112,7 +112,7 @@ export class ConnectionsController {
   }
 }
 
-/** Hides the code and the page from everybody but owners: the first person who enters the code connects their own account. */
+/** Hides the code and the page from callers without an owner's rights: the first person who enters the code connects their own account. */
 function recordFor(caller: Caller, connection: ConnectionMessage): ConnectionRecord {
   const record = toConnectionRecord(connection);
   return isOwner(caller) ? record : { ...record, user_code: null, verification_uri: null };

@@ -12,6 +12,6 @@ export const rehearsalLimits = {
   maxRangeDays: 7,
   /** A rehearsal ends after it has been paused, or has had no connection, for this many hours. */
   maxIdleHours: 12,
-  /** Maximum number of stored rehearsals per user, including running ones. Older ended rehearsals are deleted. */
+  /** Each new rehearsal deletes the user's ended rehearsals that are not among this many newest ones. Running rehearsals count too. */
   keptPerUser: 20,
 } as const;

@@ -50,7 +50,7 @@ const sendLimitMs = 2_000;
 export class RehearsalRun {
   private row: Rehearsal;
   private schedule: RehearsalSchedule<StoredEvent>;
-  /** The next page begins after this event id. Null before the first page, which begins at the start time of the pass. */
+  /** The next page begins after this event id. Null after the last page, and before the first, which begins at the pass's start time. */
   private next: string | null;
   private position: string | null;
   private sent: number;
@@ -74,7 +74,7 @@ export class RehearsalRun {
     this.schedule = this.startPass();
   }
 
-  /** Events sent so far, including those that earlier gateways sent. */
+  /** Number of events sent so far, or skipped as erased, including those that earlier gateways handled. */
   get sentCount(): number {
     return this.sent;
   }

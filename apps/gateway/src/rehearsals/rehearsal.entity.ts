@@ -58,7 +58,7 @@ export class Rehearsal {
   @Column('integer')
   revision!: number;
 
-  /** Number of events sent in all passes. */
+  /** Number of events sent, or skipped as erased, in all passes. */
   @Column('integer')
   sent!: number;
 

@@ -190,7 +190,8 @@ export class RehearsalRecord extends ReplayFilters {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Number of events sent, including repeated events',
+    description:
+      'Number of events sent, including repeated events and events that were skipped because they were erased',
     example: 412,
   })
   sent!: number;

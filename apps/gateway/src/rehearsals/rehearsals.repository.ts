@@ -31,8 +31,8 @@ export type RehearsalProgress = Pick<Rehearsal, 'reachedAt' | 'position' | 'sent
 /** Undefined fields stay unchanged. */
 export type RehearsalChange = Partial<Pick<Rehearsal, 'speed' | 'isPaused' | 'reachedAt'>>;
 
-// Leases last 6 s, and a run renews its lease twice a second. The longest step of a run is a statement that fails after 3 s without a
-// database connection. A gateway whose lease has expired is therefore dead, or cannot reach the database.
+// Leases last 6 s, and a run renews its lease twice a second. Without a database connection, a renewal fails after 3 s, and the run tries
+// again after 0.5 s. A gateway whose lease has expired is therefore dead, or cannot reach the database.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 6);
 
 /** Stores rehearsals in the database, where every gateway can show, change, and take over those of other gateways. */

@@ -16,7 +16,7 @@ function play(rate: number, count: number, lateMs = 0): number[] {
   return times;
 }
 
-/** Returns the maximum number of events in any second that starts with an event. */
+/** Returns the maximum number of events in any second that ends with an event. */
 function mostInASecond(times: readonly number[]): number {
   let begin = 0;
   return Math.max(

@@ -147,7 +147,7 @@ export class ReplayRecord extends ReplayFilters {
     type: String,
     nullable: true,
     description:
-      'Creation time of the last event sent; `until` when the status is `done`. Null before the first event',
+      'The replay has sent the matching events that were created until this time; `until` when the status is `done`. Null before the first progress',
     example: '2026-11-21T06:47:12+0000',
   })
   replayed_until!: string | null;

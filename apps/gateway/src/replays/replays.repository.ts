@@ -16,8 +16,8 @@ export type Progress = Pick<Replay, 'replayed' | 'position'>;
 const maxRunning = 10;
 // Each new replay deletes the finished replays that are not among this many newest replays. Running replays count too.
 const maxKept = 100;
-// A lease lasts 10 s. A run renews its lease twice a second, or after at most 7 s when a read fails (5 s) and the run then pauses (2 s). An
-// expired lease therefore means that its gateway is dead or cannot reach the database.
+// A lease lasts 10 s. A run renews its lease twice a second, or after at most 7.5 s when a read begins just before the renewal (0.5 s) and
+// fails (5 s), and the run then pauses (2 s). An expired lease therefore means that its gateway is dead or cannot reach the database.
 const lease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 10);
 
 /** Stores the replays of ranges, so that every gateway can show, cancel, and take over the replays of other gateways. */

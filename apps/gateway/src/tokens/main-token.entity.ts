@@ -15,7 +15,7 @@ export class MainToken {
   @Column('bytea', { name: 'key_hash', unique: true })
   keyHash!: Buffer;
 
-  /** The key, encrypted with `SECRET_KEY`, because `api-token-auth` returns the same key until the user rotates the token. */
+  /** The key, encrypted with `SECRET_KEY`, because `api-token-auth` returns the same key until somebody rotates or revokes the token. */
   @Column('text', { name: 'key_encrypted' })
   keyEncrypted!: string;
 

@@ -7,8 +7,9 @@ import type { EntityManager } from 'typeorm';
 const burst = 20;
 const secondsPerAttempt = 60;
 /**
- * A time that is further in the future was stored before the database's clock was set back, and does not count. Concurrent transactions
- * store times that are slightly in the future of each other, because `now()` is the start of the transaction. An SQL expression.
+ * A time that is further than this in the future was stored before the database's clock was set back, and does not count. Concurrent
+ * transactions store times that are slightly in the future of each other, because `now()` is the start of the transaction. An SQL
+ * expression.
  */
 export const clockTolerance = "interval '1 minute'";
 const levelNow = `CASE WHEN known.updated_at > now() + ${clockTolerance} THEN 0

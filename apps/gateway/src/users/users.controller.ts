@@ -44,6 +44,8 @@ export class UsersController {
   @RefusesWith({
     ...badBody,
     conflict: 'The user name is taken (names are case-insensitive)',
+    too_many_requests: 'Too many concurrent requests with a password from this address',
+    unavailable: 'Too many logins are in progress',
   })
   async register(
     @JsonBody(RegistrationBody) body: RegistrationBody,

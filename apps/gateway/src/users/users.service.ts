@@ -27,7 +27,7 @@ export interface NewUser {
   firstName?: string | undefined;
   lastName?: string | undefined;
   email?: string | undefined;
-  /** The client's address. Undefined for an owner whom the gateway creates at its start, or a command on the server. */
+  /** The client's address. Undefined for an owner whom the gateway creates at its start, or whom a command creates on the server. */
   address?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export class UsersService {
   /**
    * Creates a user with a main token.
    *
-   * @throws ServiceError `conflict` when the user name is taken, `invalid` for a weak password
+   * @throws ServiceError `conflict` when the user name is taken, `invalid` for a weak password; errors of `LoginTurns`
    */
   async register(input: NewUser): Promise<{ user: User; token: string }> {
     refuseWeakPassword('password', input.password, input.username);
@@ -94,7 +94,8 @@ export class UsersService {
   /**
    * Logs in and returns the user's main token. Issues a new main token if the old one was revoked.
    *
-   * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins
+   * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins; errors of
+   * `LoginTurns`
    */
   async revealToken(login: Login): Promise<string> {
     return this.logIn(login, (userId, manager) => this.tokens.revealMain(userId, manager));
@@ -103,7 +104,8 @@ export class UsersService {
   /**
    * Logs in and starts a session.
    *
-   * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins
+   * @throws ServiceError `invalid` for a wrong login or a disabled user; `too_many_requests` after several wrong logins; errors of
+   * `LoginTurns`
    */
   async startSession(login: Login): Promise<IssuedToken> {
     return this.logIn(login, (userId, manager) => this.tokens.startSession(userId, manager));
@@ -112,7 +114,7 @@ export class UsersService {
   /**
    * Replaces the caller's main token and returns the new one.
    *
-   * @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords
+   * @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords; errors of `LoginTurns`
    */
   async rotateToken(caller: Caller, current: { password: string; address: string }): Promise<string> {
     const user = await this.confirmPassword(caller, current);
@@ -126,7 +128,8 @@ export class UsersService {
    * Changes the caller's password and returns a new main token. Ends all other sessions, because somebody who knew the old password could
    * have started them or read the old main token.
    *
-   * @throws ServiceError `invalid` on `current_password` or `new_password`; `too_many_requests` after several wrong passwords
+   * @throws ServiceError `invalid` on `current_password` or `new_password`; `too_many_requests` after several wrong passwords; errors of
+   * `LoginTurns`
    */
   async changePassword(
     caller: Caller,
@@ -257,7 +260,7 @@ export class UsersService {
     });
   }
 
-  /** @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords */
+  /** @throws ServiceError `invalid` on `current_password`; `too_many_requests` after several wrong passwords; errors of `LoginTurns` */
   private async confirmPassword(
     { id, username }: Caller,
     { password, address }: { password: string; address: string },

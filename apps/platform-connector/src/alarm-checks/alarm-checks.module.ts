@@ -21,7 +21,7 @@ class AlarmExpiry implements AlarmCheck {
   }
 
   stop(): void {
-    // Nothing to stop: the check runs a single statement, which ends by itself.
+    // Nothing to stop: the check runs a single transaction, which ends by itself.
   }
 }
 

@@ -36,8 +36,8 @@ export interface AlarmTimes {
 export const ALARM_TIMES = Symbol('ALARM_TIMES');
 
 /**
- * A fault must last for 30 s, and a silence for 60 s. With these times, each alarm is raised within 90 s of its cause, except on quiet
- * channels, where a longer silence is ordinary.
+ * A fault must last for 30 s, and a silence for 60 s. With these times, most alarms are raised within 90 s of their cause. Alarms about
+ * subscriptions can take longer, and so can alarms about quiet channels, where a longer silence is ordinary.
  */
 export const alarmTimes: AlarmTimes = {
   checkMs: 5_000,

@@ -10,7 +10,7 @@ export class Conduit {
   @Column('text', { name: 'conduit_id', nullable: true })
   conduitId!: string | null;
 
-  /** The number of shards on the platform. */
+  /** The number of shards on the platform. Not used while `conduitId` is null. */
   @Column('integer', { name: 'shard_count' })
   shardCount!: number;
 

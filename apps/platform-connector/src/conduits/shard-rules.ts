@@ -59,9 +59,9 @@ export interface ShardPlan {
   claim: Shard[];
   /** Shards to offer to other connectors. The socket stays open until another connector takes the shard. */
   offer: Shard[];
-  /** Shards whose sockets must close, because another connector or installation has the shard. */
+  /** Shards whose sockets must close, because another connector or installation has the shard, or the shard no longer exists. */
   close: number[];
-  /** Shards whose sockets must be replaced, because the sockets do not serve them. */
+  /** Shards that need a new socket, because they have none or their socket does not serve them. */
   replace: Shard[];
   /** Whether another connector holds a lost shard, which this connector may soon take. */
   isUrgent: boolean;

@@ -31,7 +31,8 @@ export const refreshTimeoutMs = 8_000;
 
 /**
  * Calls the platform's authorization server to get users' consent and tokens. Every call throws PlatformUnavailableError when the platform
- * does not reply in time or sends a malformed reply, or when no application is configured.
+ * does not reply in time or sends a malformed reply. All methods except `validate` and `accepts` also throw it when no application is
+ * configured.
  */
 @Injectable()
 export class AuthorizationServer {

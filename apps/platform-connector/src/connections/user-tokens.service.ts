@@ -44,8 +44,8 @@ export class UserTokens {
   }
 
   /**
-   * Validates the token of a connection, and refreshes it if it is invalid. Returns the token's owner. Returns null when the user must give
-   * consent again; the connection is then in the state `reconnect_needed`.
+   * Validates the token of a connection, and refreshes it if it is invalid. Returns the token's owner. Returns null when there is no valid
+   * token. Usually, the user must then give consent again, and the connection is in the state `reconnect_needed`.
    *
    * @throws PlatformUnavailableError
    */
@@ -63,10 +63,10 @@ export class UserTokens {
    * committed before any call uses them. If the commit fails for 8 s, the callers get the error, and a background task retries the commit
    * for another 10 min.
    *
-   * A one-time refresh token is lost in three cases: the process crashes between the platform's reply and the commit, the commit keeps
-   * failing, or the platform takes more than 8 s to reply. The next refresh then ends in `reconnect_needed`.
+   * A one-time refresh token is lost in three cases: the process crashes between the platform's refresh and the commit, the commit keeps
+   * failing, or the platform's reply does not arrive within 8 s. The next refresh then ends in `reconnect_needed`.
    *
-   * @returns the new access token; null when the user must give consent again
+   * @returns the new access token; null when the user must give consent again, or the connection no longer exists
    * @throws PlatformUnavailableError
    */
   refresh(id: string, refusedToken: string): Promise<string | null> {

@@ -10,7 +10,7 @@ import {
 /** A wanted subscription, and whether users have given the consent that it needs. */
 export interface WantedRow {
   own: OwnSubscription;
-  /** The cost that the platform reports for the subscription. Before the first report, the expected cost. */
+  /** The cost that the platform last reported, or the expected cost. See `costOf`. */
   cost: number;
   expectedCost: number;
   consent: Consent;

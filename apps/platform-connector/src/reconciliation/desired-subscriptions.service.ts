@@ -18,7 +18,7 @@ export interface DesiredSubscriptions {
 
 /**
  * Determines which subscriptions should exist. For each active event type, these are the ones of the monitored streamers, or a single one
- * for the application. While a conduit exists, one more subscription reports lost shards.
+ * for the application. If the transport is a conduit and the conduit exists, one more subscription reports lost shards.
  */
 @Injectable()
 export class DesiredSubscriptionsService {

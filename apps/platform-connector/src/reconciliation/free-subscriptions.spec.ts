@@ -6,7 +6,7 @@ import { planSubscriptions, type Action, type Plan } from './subscription-plan.j
 const now = 1_000_000_000;
 const hour = 3_600_000;
 
-/** Plans for one subscription that should be free, when the platform's limit is used up. */
+/** Plans for one subscription, when the platform's limit is used up. */
 function plan(own: OwnSubscription, expectedCost: number, at = now): Plan {
   const wanted = { ...own, key: subscriptionKey(own), expectedCost, consent: { kind: 'given' } as const };
   return planSubscriptions({

@@ -40,7 +40,7 @@ type KindOf = (transport: SubscriptionTransport | null) => TransportKind | undef
 /**
  * Finds the service's subscriptions in the platform's list, by type and condition. Considers only the service's own transports. A
  * subscription with a known id but a transport that is no longer ours is a stray: it dates from an earlier public URL, or from a conduit
- * that no longer exists.
+ * or session that no longer exists.
  */
 export function matchListing(
   own: readonly OwnSubscription[],

@@ -64,7 +64,7 @@ const maxProbes = 20;
 // Minimum time for which both subscriptions of a move deliver before the end of the overlap is announced. The platform may list a
 // subscription as enabled a moment before it delivers. The first subscription covers that moment.
 const overlapMs = 10_000;
-// Time from the announcement of an end to the end itself. Every events service must store the announcement within this time.
+// Time from the announcement of an end to the end itself. Every events service must know the announced end within this time.
 const endNoticeMs = 5_000;
 // Minimum time from the announced end to the deletion of the first subscription. The first subscription must still deliver all earlier
 // events, even if the platform's clock is behind.

@@ -315,7 +315,7 @@ describe('Reconciler', () => {
     expect(setup.platform.subscriptions.size).toBe(0);
   });
 
-  /** Waits until a round that starts after this call has ended. */
+  /** Waits until the round that `passTime` made due has ended. */
   async function untilRoundAfterNow(): Promise<void> {
     await eventually(async () => {
       const [row] = await setup.dataSource.query<{ done: boolean }[]>(

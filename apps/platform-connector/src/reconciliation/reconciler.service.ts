@@ -35,7 +35,7 @@ const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBef
  * ```
  * a round ends because                       │ the next round is due
  * nothing is left to do                      │ in 60 s, or at once after a hint or a revocation
- * it has done all that it could at once      │ at once
+ * more actions are left                      │ at once
  * the platform or the monitor is unavailable │ in 1 s … 60 s
  * its instance died or lost the database     │ on any other instance, within 11 s
  * ```
@@ -43,7 +43,7 @@ const afterInterruption: RoundEnd = { ...afterFailure, dueInMs: 0, listingNotBef
  * An instance with an older transport or older secrets takes a round only if no instance with the newest configuration takes it in time.
  *
  * Two instances that both believe they hold the lease do no harm. The platform allows only one subscription per type, condition, and
- * transport, and a row is updated only if it is unchanged.
+ * transport, and a row is updated only if its status and platform id are unchanged.
  */
 @Injectable()
 export class Reconciler {

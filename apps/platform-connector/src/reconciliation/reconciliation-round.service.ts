@@ -27,8 +27,8 @@ const roundIntervalMs = 60_000;
 // How long to pause when the streamer monitor does not reply. A restart of the monitor normally takes seconds.
 const monitorPauseMs = 5_000;
 const maxPlatformPauseMs = 60_000;
-// How long to wait for the next listing when a call failed, the platform's limit was reached unexpectedly, or strays remain. Only a listing
-// shows the outcome.
+// How long to wait for the next listing when a creation failed, the platform's limit was reached unexpectedly, or strays remain. Only a
+// listing shows the outcome.
 const relistMs = 30_000;
 // The shortest time between listings while subscriptions wait for verification. The platform verifies a callback within about a second.
 const minListingPauseMs = 2_000;

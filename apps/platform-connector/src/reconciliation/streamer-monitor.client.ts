@@ -11,8 +11,8 @@ export class StreamerMonitorClient {
   constructor(private readonly client: RequestClient) {}
 
   /**
-   * Returns the ids of all monitored streamers on the platform, in the order in which their monitoring began. If any page fails, the whole
-   * list fails, because the reconciler would delete the subscriptions of the missing streamers.
+   * Returns the ids of all monitored streamers on the platform, in the order in which the streamers were added. If any page fails, the
+   * whole list fails. Otherwise, the reconciler would delete the subscriptions of the missing streamers.
    *
    * @throws ServiceError when the streamer monitor does not reply to a request
    */

@@ -58,7 +58,7 @@ describe('rotation of the webhook secret', () => {
       { timeoutMs: 60_000 },
     );
 
-  /** Counts gaps, and subscriptions that are deleted too early, on the platform. */
+  /** Counts gaps, and subscriptions that are created or deleted too early, on the platform. */
   const watchPlatform = (count: number): { gaps: number; early: number } => {
     const faults = { gaps: 0, early: 0 };
     const { platform } = setup;

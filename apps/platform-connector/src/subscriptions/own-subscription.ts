@@ -209,7 +209,7 @@ export function alreadyExists(own: OwnSubscription, now: number): OwnSubscriptio
  */
 export function crowdedOut(own: OwnSubscription, now: number, pauseMs = 0): OwnSubscription {
   const reason =
-    'The platform’s subscription limit is used up. Streamers that have been monitored longer have priority.';
+    'The platform’s subscription limit is used up. Streamers that were added earlier have priority.';
   if (own.status === limitReached && own.subscriptionId === null) return own;
   const retryAt = pauseMs > 0 ? now + pauseMs : null;
   return { ...own, subscriptionId: null, status: limitReached, reason, retryAt, statusSince: now };

@@ -34,7 +34,7 @@ export interface ListedCosts {
 
 /** What the last instance to start has declared: its transport, public URL, and secrets. */
 export interface DeclaredTransports {
-  /** The wanted method. Null until an instance has started whose version supports several transports. */
+  /** The wanted method. Null until an instance with a transport has started whose version supports several transports. */
   method: TransportMethod | null;
   /** The public URL that was declared last. Subscriptions may still use it after the transport has changed. */
   publicUrl: string | null;

@@ -55,7 +55,7 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Saves a change, unless the row has changed since it was read. */
+  /** Saves a change, unless the row's status or platform id has changed since the row was read. */
   async save(change: Change): Promise<void> {
     await updateUnchanged(this.dataSource.manager, [change]);
   }
@@ -245,7 +245,10 @@ async function insert(manager: EntityManager, rows: readonly OwnSubscription[]):
   );
 }
 
-/** Updates rows only if they are unchanged since they were read. A subscription that was revoked since then stays revoked. */
+/**
+ * Updates rows only if their statuses and platform ids are unchanged since the rows were read. A subscription that was revoked since then
+ * stays revoked.
+ */
 async function updateUnchanged(manager: EntityManager, changes: readonly Change[]): Promise<void> {
   await manager.query(
     `UPDATE subscriptions SET subscription_id = input.subscription_id, callback = input.callback, conduit_id = input.conduit_id,

@@ -38,7 +38,7 @@ describe(UserSockets.name, () => {
 
   afterAll(() => setup.stop());
 
-  /** Starts a connector that receives webhooks, after another connector has declared this transport. */
+  /** Starts a connector, by default one that receives webhooks, after another connector has declared this transport. */
   const start = async (
     declared: string,
     environment: Record<string, string> = {},

@@ -47,7 +47,7 @@ export function addressSimulator(url: string, environment: NodeJS.ProcessEnv): C
 /**
  * Finds the simulator that `npm start` runs with the same DATA_DIR.
  *
- * @throws CommandError if PLATFORM is not `simulator`, no simulator is running, or the record or the secret cannot be read
+ * @throws CommandError if PLATFORM is set to another platform, no simulator is running, or the record or the secret cannot be read
  */
 export async function findSimulator(environment: NodeJS.ProcessEnv): Promise<ControlAddress> {
   const { DATA_DIR, PLATFORM } = environment;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 /** Totals over all notifications since the start. */
 export interface DeliveryCountsView {
-  /** Completed requests (including retries) and socket frames. */
+  /** Requests that have ended, with or without a response (including retries), and socket frames. */
   sent: number;
   /** 2xx responses, and frames on open sockets. */
   accepted: number;

@@ -19,7 +19,7 @@ import { SubscriptionsService, type SubscriptionList } from './subscriptions.ser
 
 /**
  * The platform's subscriptions API (docs/platform-facts.md §4.5). An application sees only its own subscriptions. A user access token sees
- * only the subscriptions on sockets that this user's tokens created.
+ * only the socket subscriptions that this user's tokens created.
  */
 @Controller('helix/eventsub/subscriptions')
 @UseGuards(PlatformApiGuard)

@@ -102,7 +102,7 @@ describe(Poller.name, () => {
         const [one, other] = await readShares();
         expect(one! + other!).toBe(batches);
       });
-    // Hold back the first reply until both instances have looked up two batches, so that each gets a share.
+    // Hold back all replies until both instances have looked up two batches each, so that each gets a share.
     let reply = (): void => undefined;
     platform.gate = new Promise((resolve) => (reply = resolve));
     for (const { poller } of instances) poller.start();

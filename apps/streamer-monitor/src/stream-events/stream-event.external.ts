@@ -101,7 +101,7 @@ function readText(payload: StreamPayload, key: keyof StreamPayload): string {
   return value;
 }
 
-/** Returns an empty string for an invalid value: this field does not affect the result, so it must not make the event unreadable. */
+/** Returns an empty string for an invalid value: no start or end depends on this field, so it must not make the event unreadable. */
 function readOptional(payload: StreamPayload, key: keyof StreamPayload): string {
   const value = payload[key];
   return isTextWithin(value, 1, 255) ? value : '';

@@ -102,7 +102,7 @@ export class MonitoredStreamersRepository {
   }
 }
 
-/** Returns the unbroken series of polls that have not found the streamer live; null when the latest poll found the streamer live. */
+/** Returns the unbroken series of polls that have not found the streamer live; null when the latest poll did, or without a poll. */
 export function absenceOf({ absentSince, polledAt }: MonitoredStreamer): Absence | null {
   return absentSince === null || polledAt === null ? null : { since: absentSince, until: polledAt };
 }

@@ -16,7 +16,7 @@ const connected: Observation = { kind: 'connected' };
 const wanted = (...sequences: number[]) =>
   sequences.map((sequence) => ({ sequence, event: 100 + sequence, check: 1_000 + sequence }));
 
-/** Of ten events, the client's filter passes 2, 4, 6, and 8. Tests override single fields. */
+/** Of ten events, the client must receive 2, 4, 6, and 8. Tests override single fields. */
 const expectation: Expectation = {
   epochs: [{ epoch: 'new', events: wanted(2, 4, 6, 8) }],
   passes: (number) => number % 2 === 0,

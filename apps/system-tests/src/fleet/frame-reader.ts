@@ -14,8 +14,8 @@ const textHead = 0x80 | opcodes.text;
 const firstControlHead = 0x80 | opcodes.close;
 
 /**
- * Splits a WebSocket server's bytes into frames. A frame that arrives in one piece costs no object and no copy. Throws for frames that the
- * tested servers never send.
+ * Splits a WebSocket server's bytes into frames. A text frame that arrives in one piece costs no object and no copy. Throws for frames that
+ * the tested servers never send.
  */
 export class FrameReader {
   /** Start of an incomplete frame. */

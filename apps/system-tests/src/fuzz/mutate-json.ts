@@ -68,7 +68,7 @@ interface Node {
   nameFrom?: number;
 }
 
-/** Changes a part of a JSON text, such as a value or a member. Returns undefined if the input has no such part or is not JSON. */
+/** Changes a part of a JSON text, such as a value or a member. Returns undefined if the input has no such part. */
 export function mutateJson(input: Buffer, random: Random, words: readonly string[]): Buffer | undefined {
   const text = input.toString();
   const nodes = findNodes(text);

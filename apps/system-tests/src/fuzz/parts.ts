@@ -38,8 +38,8 @@ export interface PartResult {
 
 const mib = 1024 ** 2;
 /**
- * Limit for heap growth in MiB. Caches grow less: the ring buffer of live events holds at most 16 MiB. In a full run, a leak of 420
- * bytes per input exceeds this limit.
+ * Limit for heap growth in MiB. Caches grow less: the ring buffer of live events holds at most 16 MiB of records. In a full run, a leak of
+ * 420 bytes per input exceeds this limit.
  */
 export const maxHeapGrowth = 32;
 

@@ -32,7 +32,7 @@ export class Probe {
     return this.ending ? [...words, JSON.stringify(this.ending)] : words;
   }
 
-  /** Resolves after `count` messages, or when the connection ends. */
+  /** Resolves after `count` messages, when the connection ends, or after 15 s. */
   async waitFor(count: number): Promise<void> {
     await waitFor(() => (this.messages.length >= count || this.ending ? true : undefined), {
       limitMs,

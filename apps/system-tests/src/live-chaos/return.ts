@@ -23,7 +23,7 @@ export interface ReturnResult {
   isSettled: boolean;
 }
 
-// Number of big events: 19 MB (18 MiB) in total. A gateway keeps 16 MiB in memory, so the big events push out the missed events.
+// Number of big events: 19 MB (18 MiB) in total. A gateway keeps 16 MiB of records in memory, so the big events push out the missed events.
 const bigEvents = 300;
 const group = 'returning';
 const batch = 100;

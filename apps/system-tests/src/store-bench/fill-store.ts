@@ -106,7 +106,7 @@ async function fillPartition(
   await client.query(`ALTER TABLE ${name} DROP CONSTRAINT ${name}_range`);
 }
 
-/** Adds message keys for the last day's events. The service keeps message keys for a day. */
+/** Adds message keys for the last day's events. The service keeps message keys for at least 25 hours. */
 async function fillReceivedMessages(client: pg.Client, until: number): Promise<void> {
   await client.query(
     `INSERT INTO received_messages (key, event_id) SELECT md5(id::text)::uuid, id FROM events WHERE id >= $1`,

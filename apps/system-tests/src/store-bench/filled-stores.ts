@@ -29,7 +29,7 @@ interface Manifest {
   populations: Record<StoreName, Population>;
 }
 
-// No fsync: after a crash, the fill starts over in a new folder.
+// No fsync: after a crash of the machine, delete the folder and fill the stores again.
 const fillSettings = {
   fsync: 'off',
   full_page_writes: 'off',

@@ -37,7 +37,7 @@ export function startPageLoad(
   } satisfies PageLoadOptions);
 }
 
-/** Reads first pages of 64 queries, and checks that they contain all acknowledged events. */
+/** Reads first pages of 64 queries, and checks that they contain the newest acknowledged events. */
 export async function measurePages(
   system: System,
   servers: Servers,

@@ -10,7 +10,7 @@ export interface PlatformSide {
   simulator: ServiceProcess;
   connectors: ServiceProcess[];
   monitors: ServiceProcess[];
-  /** All traffic between connectors and platform passes through it. */
+  /** All API and OAuth calls of the connectors pass through the tap. Event sockets and webhooks do not. */
   tap: PlatformTap;
   application: Application;
   /** Secret of the simulator's control API. */

@@ -12,7 +12,7 @@ const lookUpLine = /GET \/helix\/streams\?(\S*) HTTP\/1\.1$/;
 const statuses = /HTTP\/1\.1 (\d{3})(?: |$)/;
 
 /**
- * A TCP proxy between connectors and platform. Forwards all bytes unchanged. Records the users in each call and the status of each
+ * A TCP proxy between connectors and platform. Forwards all bytes unchanged. Records the users in each look-up and the status of each
  * response, independently of the service's metrics.
  */
 export class PlatformTap {

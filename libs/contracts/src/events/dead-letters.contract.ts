@@ -113,7 +113,7 @@ export const getDeadLetter = defineContract({
 /** Outcomes of a successful retry. */
 export const retryOutcomes = ['stored', 'known'] as const satisfies readonly StoreOutcome['outcome'][];
 
-/** `stored`: this retry stored the event. `known`: a redelivery or an earlier retry had already stored it. */
+/** `stored`: this retry or an earlier one stored the event. `known`: a redelivery had already stored the event under another id. */
 export class RetryDeadLetterReply {
   @IsUUID('all')
   id!: string;

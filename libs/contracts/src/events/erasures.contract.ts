@@ -92,7 +92,7 @@ export class ErasureMessage {
   @IsInt()
   endedAt!: number | null;
 
-  /** Why the latest attempt failed; null if it succeeded. */
+  /** Why the latest attempt failed; null if it did not fail. */
   @IsOptional()
   @IsString()
   error!: string | null;

@@ -38,7 +38,7 @@ function familiesFrom(first: number): Record<string, unknown> {
 
 describe(readEventColumns.name, () => {
   it('reads a key that is written with an escape, whatever was read before (nodejs/node#63785)', () => {
-    // Guards against a bug in Node 24: for the second text, `JSON.parse` returns the key after `first` from the first text.
+    // Guards against a bug in Node 24: for the second text, `JSON.parse` returns the second key of the first text.
     readEventColumns('channel-follow', '{"first":1,"user\\\\u0":1}');
     const data = '{"first":1,"user\\u005fid":"7"}';
 

@@ -2,7 +2,7 @@ import { anyCharacter } from '@stream-events/testing';
 import fc from 'fast-check';
 import { firstIdAt, printEventRecord, receivedAt, type StoredEvent } from './event-record.js';
 
-// 2024-02-29T23:59:59.987Z
+// `stored` replaces the time in this id with `milliseconds`.
 const id = '018df751-3003-7abc-8def-0123456789ab';
 const milliseconds = Date.UTC(2024, 1, 29, 23, 59, 59, 987);
 

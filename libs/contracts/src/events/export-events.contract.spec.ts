@@ -12,7 +12,7 @@ describe('exportEvents', () => {
 
     const read = rawReply!.parse(message);
 
-    message.fill(0); // the client reuses its network buffer
+    message.fill(0); // `parse` must have copied the bytes
     expect(read).toEqual(page);
   });
 

@@ -33,7 +33,7 @@ export class StoreEventBatchRequest extends StoreEventsRequest {
   declare events: EventWithColumns[];
 }
 
-/** The outcome of an event that was not newly stored. */
+/** The outcome of an event, if the outcome is not `stored`. */
 export class StoreException {
   /** Index of the event in the request, from 0. */
   @IsInt()

@@ -62,7 +62,7 @@ export class ConnectionMessage {
   @IsString()
   login!: string | null;
 
-  /** Scopes that the user has granted; while pending, the requested scopes. */
+  /** Scopes that the user has granted; until the user gives consent, the requested scopes. */
   @IsArray()
   @IsString({ each: true })
   scopes!: string[];

@@ -16,8 +16,8 @@ import { defineContract } from '../contract.js';
 export const maxLookUp = 100;
 
 /**
- * `interactive`: a person waits for the reply. `background`: the lookup leaves a part of the rate budget to interactive lookups, and the
- * service retries the lookup for longer.
+ * `interactive`: a person waits for the reply. `background`: the lookup leaves a part of the rate budget and of the concurrent calls to
+ * interactive lookups.
  */
 export const lookUpPriorities = ['interactive', 'background'] as const;
 export type LookUpPriority = (typeof lookUpPriorities)[number];

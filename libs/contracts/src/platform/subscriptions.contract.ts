@@ -33,7 +33,7 @@ export class SubscriptionTransportMessage {
 /**
  * A subscription that the service wants: to one event type, for one streamer or the whole application. `status` is the platform's status
  * (`enabled`, `webhook_callback_verification_pending`, `authorization_revoked`, …). If the subscription does not exist on the platform,
- * `status` is one of the service's own:
+ * `status` can also be one of the service's own:
  *
  * - `waiting`: the service has not created it yet
  * - `limit_reached`: the platform's limit is reached, and the service polls the streamer
@@ -45,7 +45,7 @@ export class SubscriptionMessage {
   @IsUUID('all')
   id!: string;
 
-  /** Id on the platform; null until the platform has created the subscription. */
+  /** Id on the platform; null while the subscription is not known to exist there. */
   @IsOptional()
   @IsString()
   subscriptionId!: string | null;
@@ -143,7 +143,7 @@ export class EventTypeMessage {
   @IsString()
   description!: string;
 
-  /** Whether the service subscribes to this type for every streamer. */
+  /** Whether the service subscribes to this type for every streamer, except those whose chosen types do not include it. */
   @IsBoolean()
   active!: boolean;
 
@@ -184,7 +184,10 @@ export class SetEventTypeRequest {
   active!: boolean;
 }
 
-/** Starts or stops subscribing to the newest version of a type for every streamer. `conflict`: the type cannot be activated. */
+/**
+ * Starts or stops subscribing to the newest version of a type for every streamer (see `EventTypeMessage.active`). `conflict`: the type
+ * cannot be activated.
+ */
 export const setEventType = defineContract({
   subject: 'request.platform-connector.set-event-type',
   request: SetEventTypeRequest,

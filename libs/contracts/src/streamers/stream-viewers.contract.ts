@@ -9,12 +9,12 @@ export class StreamViewersReply {
   @Type(() => StreamMessage)
   stream!: StreamMessage;
 
-  /** Most viewers at one time; null if there are no samples. */
+  /** Most viewers at one time; null if there are no samples, or if the stream started more than 400 days ago. */
   @IsOptional()
   @IsInt()
   peak!: number | null;
 
-  /** Average viewers, weighted by the time between samples; null if there are no samples. */
+  /** Average viewers, weighted by the time between samples; null if `peak` is null. */
   @IsOptional()
   @IsNumber()
   average!: number | null;

@@ -83,8 +83,8 @@ export const listStreamers = defineContract({
 });
 
 /**
- * Checks a reply by hand. The decorators of `ListStreamersReply` would block the gateway for 30 ms per page, and a client can request ten pages at
- * once.
+ * Checks a reply by hand. The decorators of `ListStreamersReply` would block the gateway for 30 ms per page, and one client request reads
+ * all pages.
  */
 export function parseListStreamersReply(message: unknown): ListStreamersReply {
   if (!isJsonObject(message) || !Array.isArray(message.streamers))
@@ -209,7 +209,7 @@ export class EraseStreamerRequest {
   isDryRun!: boolean;
 }
 
-/** Numbers of rows about the user, by kind; all 0 if the user is not monitored. */
+/** Numbers of rows about the user, by kind; all 0 if there is no such streamer. */
 export class EraseStreamerReply {
   @IsInt()
   streamers!: number;

@@ -22,7 +22,7 @@ export interface InstanceReport {
   processId: number;
   startedAt: number;
   uptimeSeconds: number;
-  /** Names of the failed readiness checks; empty if the process is ready. */
+  /** The failed readiness checks, each as its name and its error; empty if the process is ready. */
   problems: readonly string[];
   measures: Readonly<Partial<Record<SystemMeasure, number>>>;
   /** Only in reports of gateways. */

@@ -81,7 +81,7 @@ export interface Contents {
   sequences: SequenceState[];
 }
 
-/** A backup cannot be made, or an archive cannot be restored. The message says why, and what to do. */
+/** A backup cannot be made, or an archive cannot be restored. The message says why, and often what to do. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }

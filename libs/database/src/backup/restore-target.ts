@@ -76,7 +76,7 @@ export async function unmark(sessions: readonly SchemaSession[]): Promise<void> 
 
 /**
  * Drops all tables but keeps the schema, because the role may lack the right to create one. Drops one table per transaction: a partition
- * alone takes ten locks, and all locks of a transaction must fit in PostgreSQL's shared memory.
+ * alone takes more than ten locks, and all locks of a transaction must fit in PostgreSQL's shared memory.
  */
 export async function dropTables({ schema, client }: SchemaSession): Promise<void> {
   const { rows } = await client.query<{ table: string }>(

@@ -118,10 +118,7 @@ describe(createServiceRoles.name, () => {
   const create = (url = database.url, changed: Partial<ServiceRole> = {}) =>
     createServiceRoles(url, [{ ...role, ...changed }], { isDedicated: true });
 
-  /**
-   * Returns the schema's objects that another role owns, without TOAST tables, which are not in the schema, and without objects of
-   * extensions.
-   */
+  /** Returns the schema's objects that another role owns, without TOAST tables, which are not in the schema. */
   const ownedByOthers = (): Promise<{ name: string }[]> =>
     run(
       database.url,

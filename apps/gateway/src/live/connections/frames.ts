@@ -81,7 +81,7 @@ function serverSentFrame(record: Buffer, position: string | undefined): Buffer {
   return Buffer.from(`${position === undefined ? '' : `id: ${position}\n`}${data}\n`);
 }
 
-/** Encodes a WebSocket text frame. Server frames are not masked (RFC 6455 §5.2), so all clients get the same bytes. */
+/** Encodes a WebSocket text frame. Server frames are not masked (RFC 6455 §5.1), so all clients get the same bytes. */
 export function textFrame(payload: Buffer | string): Buffer {
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
   const head = Buffer.alloc(headLength(bytes.length));

@@ -8,8 +8,8 @@ import {
 import type { LiveEvent } from '../stream/live-event.js';
 
 /**
- * The filter of a live connection. Unlike a filter of the event list, it can have several event types, and it includes the read limits of
- * the client's token. An event must match all fields.
+ * The filter of a live connection. Unlike in a filter of the event list, `eventType` can have several values. The filter also includes the
+ * read limits of the client's token. An event must match all fields.
  */
 export interface LiveFilter extends Omit<EventFilters, 'eventType'> {
   /** The event must have one of these types. Empty or absent: any type. */

@@ -90,7 +90,7 @@ describe('clients that stop reading', () => {
         once(lateStream.socket, 'end'),
       ]);
       expect(mostBuffered).toBeGreaterThan(maxBufferedBytes / 2);
-      // The counted bytes do not include framing and HTTP chunks.
+      // Before a write, the service counts neither what HTTP adds to a chunk nor the message that closes the stream.
       expect(mostBuffered).toBeLessThan(maxBufferedBytes + 64 * 1024);
 
       await eventually(async () => expect(await edges.liveCount()).toBe(1), untilClosed);

@@ -10,8 +10,8 @@ interface Failures {
 
 /**
  * Slows down token guessing. Each failure from an address doubles the delay before the next failure is reported, up to a maximum. An
- * address with many concurrent delays gets no new sockets (see `isOverLimit`). A client cannot shorten its delay by disconnecting. Valid
- * tokens are not delayed.
+ * address with many concurrent delays (see `isOverLimit`) gets a new socket only for a handshake with a valid token. A client cannot
+ * shorten its delay by disconnecting. Valid tokens are not delayed.
  */
 export class TokenFailures {
   /** Sorted by the last failure, oldest first. */

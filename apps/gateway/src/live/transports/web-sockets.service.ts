@@ -34,7 +34,7 @@ export interface WebSocketOptions extends WebSocketLimits {
 // Maximum number of fragments per message. Each fragment costs memory, and clients need only a few.
 const maxMessagePieces = 256;
 
-// Not inlined into the constructor call: TypeScript would reject the options that @types/ws does not declare yet.
+// Not inlined into the constructor call: TypeScript would reject `closeTimeout`, which @types/ws does not declare yet.
 const serverOptions = {
   noServer: true,
   clientTracking: false,
