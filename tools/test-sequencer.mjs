@@ -8,10 +8,11 @@ import TestSequencer from '@jest/test-sequencer';
  */
 export default class MixedKinds extends TestSequencer {
   sort(tests) {
-    // Jest knows the durations of the previous run. On a new machine it has none.
-    const hasDurations = tests.every(({ duration }) => duration !== undefined);
+    // Jest's sort also loads the durations of the previous run. On a new machine, there are none.
+    const sorted = super.sort(tests);
+    const hasDurations = sorted.every(({ duration }) => duration !== undefined);
     const kinds = new Map();
-    for (const test of tests) {
+    for (const test of sorted) {
       const kind = kindOf(test);
       const seconds = Math.max(hasDurations ? test.duration / 1_000 : estimateSeconds(test, kind), 0.001);
       if (!kinds.has(kind)) kinds.set(kind, []);
