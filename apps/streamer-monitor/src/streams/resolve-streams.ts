@@ -23,9 +23,9 @@ import {
  *    S ├── 1, 2: events, to the second ──┤ platform's list: up to 5 min late ├── 3: polls, ≥ 20 s apart ── … N
  * ```
  *
- * An end is never before S, and never after N. If a later announcement or a poll contradicts an event, the event was about another stream, or the streamer resumed
- * this one. An unnamed event long after the first of two misses belongs to a stream that was never announced or seen, so it must not
- * prolong this one.
+ * An end is never before S, and never after N. If a later announcement or a poll contradicts an event, the event was about another stream,
+ * or the streamer resumed this one. An unnamed event long after the first of two misses belongs to a stream that was never announced or
+ * seen, so it must not prolong this one.
  *
  * A streamer who restarts at once begins the next stream before the platform reports the end of the previous one. So the first unnamed
  * event within 10 s after S belongs to the previous stream if rules 1 to 3 give that one no end. Exception: it belongs to this stream if it
