@@ -41,8 +41,8 @@ export class StoreMaintenance {
   }
 
   /**
-   * Creates missing partitions, deletes old overlaps and raid reports, and deletes one batch of old keys. Returns true when the batch was full, so that the
-   * next run follows at once.
+   * Creates missing partitions, deletes old overlaps and raid reports, and deletes one batch of old keys. Returns true when the batch was
+   * full, so that the next run follows at once.
    */
   private async run(): Promise<boolean> {
     await this.partitions.ensureAhead(Date.now());
