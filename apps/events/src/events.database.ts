@@ -17,6 +17,7 @@ import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-cr
 import { CreateOverlaps1767300000000 } from './migrations/1767300000000-create-overlaps.js';
 import { KeepEndOfPreviousOverlap1768300000000 } from './migrations/1768300000000-keep-end-of-previous-overlap.js';
 import { ReplaceReceivedTimeIndex1769000000000 } from './migrations/1769000000000-replace-received-time-index.js';
+import { RememberRaidReports1770200000000 } from './migrations/1770200000000-remember-raid-reports.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
 import { PublishedBatch } from './relay/published-batch.entity.js';
 import { Backfill } from './store/backfill.entity.js';
@@ -25,6 +26,7 @@ import { DeadLetter } from './store/dead-letter.entity.js';
 import { Event } from './store/event.entity.js';
 import { Overlap } from './store/overlap.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
+import { RaidReport } from './store/raid-report.entity.js';
 import { UserHashKey } from './store/user-hash-key.entity.js';
 import { userHashKeyColumn } from './store/user-hash-keys.js';
 import { UnpairedDelivery } from './store/unpaired-delivery.entity.js';
@@ -47,6 +49,7 @@ export const schema = {
     UserHashKey,
     Overlap,
     UnpairedDelivery,
+    RaidReport,
   ],
   migrations: [
     CreateEventStore1763700000000,
@@ -64,6 +67,7 @@ export const schema = {
     CreateOverlaps1767300000000,
     KeepEndOfPreviousOverlap1768300000000,
     ReplaceReceivedTimeIndex1769000000000,
+    RememberRaidReports1770200000000,
   ],
   /** The values that are encrypted with `SECRET_KEY`. */
   encryptedColumns: [userHashKeyColumn],

@@ -139,7 +139,7 @@ export class EventStore {
     this.handedToRelay.length = 0;
     await this.dataSource.query(
       `TRUNCATE events, received_messages, outbox, published_batches, dead_letters, channel_changes, stream_summaries,
-         erasures, erased_messages, subscription_overlaps, unpaired_deliveries`,
+         erasures, erased_messages, subscription_overlaps, unpaired_deliveries, raid_reports`,
     );
     await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }

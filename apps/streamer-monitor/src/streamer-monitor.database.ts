@@ -5,6 +5,7 @@ import { CreateStoreIdentity1764250000000 } from './migrations/1764250000000-cre
 import { AddRebuildLeaseHolder1766010000000 } from './migrations/1766010000000-add-rebuild-lease-holder.js';
 import { IndexSamplesByTime1766120010000 } from './migrations/1766120010000-index-samples-by-time.js';
 import { ReplaceSampleTimeIndex1769000000000 } from './migrations/1769000000000-replace-sample-time-index.js';
+import { RecordLastAnnouncement1770200010000 } from './migrations/1770200010000-record-last-announcement.js';
 import { Rebuild } from './rebuild/rebuild.entity.js';
 import { Streamer } from './streamers/streamer.entity.js';
 import { OfflineEvent } from './streams/offline-event.entity.js';
@@ -20,6 +21,7 @@ export const schema = {
     AddRebuildLeaseHolder1766010000000,
     IndexSamplesByTime1766120010000,
     ReplaceSampleTimeIndex1769000000000,
+    RecordLastAnnouncement1770200010000,
   ],
   /** The values that are encrypted with `SECRET_KEY`. */
   encryptedColumns: [],

@@ -22,6 +22,7 @@ export function online(
       eventId: uuidV7(),
       streamId,
       startedAt: epoch + startedAt,
+      announcedAt: epoch + (overrides.at ?? startedAt),
       type: 'live',
       userId: platformId,
       userLogin: login,

@@ -4,9 +4,10 @@ import { DataSource } from 'typeorm';
 import { ChannelChanges } from './channel-changes.repository.js';
 import { ErasedUsers } from './erased-users.service.js';
 import { Overlaps } from './overlaps.service.js';
+import { isPlatformRaid } from './match-raids.js';
 import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
 import { isPairable, writeOverlapping } from './write-overlapping.js';
-import { isPlatformRaid, writeRaids } from './write-raids.js';
+import { writeRaids } from './write-raids.js';
 
 /** Maximum number of keys that one call of `forgetOldMessages` deletes. */
 export const maxForgotten = 10_000;
@@ -38,7 +39,10 @@ export class EventsRepository {
       !isPlatformRaid(row) && !paired.has(row) && !superseded.has(row);
     const parts: BatchPart[] = [
       { rows: rows.filter(isOther), write: writeBatch },
-      { rows: rows.filter(isPlatformRaid), write: writeRaids },
+      {
+        rows: rows.filter(isPlatformRaid),
+        write: (pool: Pool, part: readonly EventRow[]) => writeRaids(pool, part.filter(isPlatformRaid)),
+      },
       {
         rows: rows.filter((row) => paired.has(row)),
         write: (pool: Pool, part: readonly EventRow[]) =>
@@ -95,6 +99,15 @@ export class EventsRepository {
       [keys],
     );
     return new Map(rows.map((row) => [row.key, row.event_id]));
+  }
+
+  /** Deletes the reports of raids after an hour. The store treats a later message about such a raid as a new raid. */
+  async forgetRaidReports(): Promise<void> {
+    // Use the earlier of two clocks, because a fast clock would delete reports that are still needed.
+    await this.dataSource.query(
+      `DELETE FROM raid_reports WHERE reported_at < least(now(), $1::timestamptz) - interval '1 hour'`,
+      [new Date(Date.now())],
+    );
   }
 
   /**

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { maxAgeMs, RecentValue } from './recent-value.js';
 import type { EventRow } from './write-batch.js';
 import { edgeMs, isPairable, type OverlapEnds } from './write-overlapping.js';
-import { isPlatformRaid } from './write-raids.js';
+import { isPlatformRaid } from './match-raids.js';
 
 // This long after an overlap begins, every instance knows it or will read it before its next write.
 const announcementMs = maxAgeMs + 1_000;
@@ -124,7 +124,7 @@ export class Overlaps {
    */
   async select(rows: readonly EventRow[]): Promise<OverlappingRows> {
     if ((await this.latest.get()) === -Infinity) return none;
-    const candidates = rows.filter(isPairable).filter((row) => !isPlatformRaid(row));
+    const candidates = rows.filter((row) => !isPlatformRaid(row)).filter(isPairable);
     if (candidates.length === 0) return none;
     const overlaps = await this.readTimes([
       ...new Set(candidates.map(({ delivery }) => delivery.subscription)),

@@ -41,12 +41,13 @@ export class StoreMaintenance {
   }
 
   /**
-   * Creates missing partitions, deletes old overlaps, and deletes one batch of old keys. Returns true when the batch was full, so that the
-   * next run follows at once.
+   * Creates missing partitions, deletes old overlaps and raid reports, and deletes one batch of old keys. Returns true when the batch was
+   * full, so that the next run follows at once.
    */
   private async run(): Promise<boolean> {
     await this.partitions.ensureAhead(Date.now());
     await this.overlaps.forgetOld();
+    await this.events.forgetRaidReports();
     return (await this.events.forgetOldMessages()) === maxForgotten;
   }
 }

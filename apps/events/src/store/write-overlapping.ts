@@ -42,7 +42,7 @@ interface Unpaired {
 // Maximum difference between the times of two paired messages. The platform creates both messages at once, but a redelivery may carry a
 // later time. First redeliveries follow within a minute. A longer window would pair more of the later redeliveries. But it would also merge
 // two equal occurrences when the platform loses one subscription's message about the first and the other's about the second.
-const maxApartMs = 60_000;
+export const maxApartMs = 60_000;
 
 /**
  * Maximum difference between the times of two messages that are paired across the end of an overlap, in milliseconds. The two messages

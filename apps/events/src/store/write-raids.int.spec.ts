@@ -10,6 +10,7 @@ import { newEvent, newEvents } from '../../test/new-event.js';
 import type { EventWriter } from './event-writer.service.js';
 import { EventsRepository } from './events.repository.js';
 import { toRow } from './write-batch.js';
+import { isPlatformRaid } from './match-raids.js';
 import { writeRaids } from './write-raids.js';
 
 let store: EventStore;
@@ -32,15 +33,29 @@ beforeEach(() => store.clear());
 const evening = Date.now() - 3_600_000;
 let messages = 0;
 
-/** Returns a platform message about a raid with its own message id. */
+type Side = 'from' | 'to';
+
+/** Returns a delivery of the subscription for raids from a channel or to a channel. */
+function deliveredTo(side: Side, channel: string, via = 'conduit'): Pick<NewEvent, 'delivery'> {
+  const subscription = JSON.stringify(['channel.raid', '1', [`${side}_broadcaster_user_id`, channel]]);
+  return { delivery: { via, subscription, subscribedAt: 0 } };
+}
+
+/** Returns a platform message about a raid with its own message id, by default from the subscription of the raided channel. */
 function raid(from: string, to: string, overrides: Partial<NewEvent> = {}): NewEvent {
   messages += 1;
   return newEvent({
     eventType: 'channel-raid',
     eventId: `message-${messages}`,
     eventData: JSON.stringify({ from_broadcaster_user_id: from, to_broadcaster_user_id: to, viewers: 7 }),
+    ...deliveredTo('to', to),
     ...overrides,
   });
+}
+
+/** Returns the messages about one raid, of the raiding and of the raided channel's subscription. */
+function raidOfBoth(from: string, to: string, overrides: Partial<NewEvent> = {}): [NewEvent, NewEvent] {
+  return [raid(from, to, { ...overrides, ...deliveredTo('from', from) }), raid(from, to, overrides)];
 }
 
 /** Stores messages one by one, and returns the outcomes with the ids of the events that the messages became. */
@@ -56,7 +71,7 @@ const relayedIds = (): string[] =>
 
 describe(writeRaids.name, () => {
   it('stores a raid that the platform reports for both of its channels once, and recognizes redeliveries of both messages', async () => {
-    const [first, second] = [raid('1', '2'), raid('1', '2')];
+    const [first, second] = raidOfBoth('1', '2');
 
     expect(await storeInTurn(first, second)).toEqual([
       { id: first.id, outcome: 'stored' },
@@ -74,7 +89,7 @@ describe(writeRaids.name, () => {
   });
 
   it('returns the same outcomes when a batch with both messages arrives again, in the order of the request', async () => {
-    const [first, second] = [raid('1', '2'), raid('1', '2')];
+    const [first, second] = raidOfBoth('1', '2');
     const batch = [...newEvents(3), first, ...newEvents(3), second, ...newEvents(3), raid('2', '1')];
 
     const outcomes = await store.writer.store(batch);
@@ -92,14 +107,16 @@ describe(writeRaids.name, () => {
     ['in the other direction', raid('1', '2'), raid('2', '1')],
     ['on another channel', raid('1', '2'), raid('1', '3')],
     ['from another channel', raid('1', '2'), raid('3', '2')],
-    ['of another type', raid('1', '2'), raid('1', '2', { eventType: 'raid' })],
-    ['that a client added', raid('1', '2'), raid('1', '2', { eventId: null })],
+    ['that the same subscription reports', raid('1', '2'), raid('1', '2')],
+    ['of another type', raid('1', '2', deliveredTo('from', '1')), raid('1', '2', { eventType: 'raid' })],
+    ['that a client added', raid('1', '2'), raid('1', '2', { ...deliveredTo('from', '1'), eventId: null })],
     ['after one that a client added', raid('1', '2', { eventId: null }), raid('1', '2')],
-    ['that is a test', raid('1', '2'), raid('1', '2', { origin: 'test' })],
+    ['that is a test', raid('1', '2'), raid('1', '2', { ...deliveredTo('from', '1'), origin: 'test' })],
+    ['from an unknown subscription', raid('1', '2'), raid('1', '2', { delivery: undefined })],
     [
       'without the other channel',
       raid('1', '2'),
-      raid('1', '2', { eventData: '{"from_broadcaster_user_id":"1"}' }),
+      raid('1', '2', { ...deliveredTo('from', '1'), eventData: '{"from_broadcaster_user_id":"1"}' }),
     ],
   ])('stores a second raid %s', async (_, first, second) => {
     expect(await storeInTurn(first, second)).toEqual([
@@ -114,41 +131,61 @@ describe(writeRaids.name, () => {
     eventData: JSON.stringify({ from_broadcaster_user_id: '1', to_broadcaster_user_id: '2', viewers }),
   });
 
-  it.each<[string, Partial<NewEvent>, Partial<NewEvent>, StoreOutcome['outcome']]>([
-    ['received 5 minutes later', at(0), at(300), 'known'],
-    ['received more than 5 minutes later', at(0), at(301), 'stored'],
-    ['received 5 minutes earlier', at(300), at(0), 'known'],
-    ['received more than 5 minutes earlier', at(301), at(0), 'stored'],
-    ['that happened 5 minutes later', occurred(0), occurred(300), 'known'],
-    ['that happened more than 5 minutes later', occurred(0), occurred(301), 'stored'],
-    ['that happened more than 5 minutes earlier', occurred(301), occurred(0), 'stored'],
-    ['delivered 50 minutes late', { ...at(0), ...occurred(0) }, { ...at(3_000), ...occurred(1) }, 'known'],
-    [
-      'delivered with an older one',
-      { ...at(3_000), ...occurred(0) },
-      { ...at(3_000), ...occurred(900) },
-      'stored',
-    ],
-    ['without the time when it happened', { ...at(0), ...occurred(-900) }, at(60), 'known'],
-    ['with other viewers, 10 seconds later', occurred(0), { ...occurred(10), ...withViewers(8) }, 'known'],
-    ['with other viewers, 11 seconds later', occurred(0), { ...occurred(11), ...withViewers(8) }, 'stored'],
-  ])('tells raids apart by their times and viewers: one %s', async (_, first, second, outcome) => {
-    const [, other] = await storeInTurn(
-      raid('1', '2', { ...withViewers(7), ...first }),
-      raid('1', '2', { ...withViewers(7), ...second }),
+  it('stores three raids of one pair within 3 s that one subscription reports', async () => {
+    const raids = [12, 5, 5].map((viewers, index) =>
+      raid('1', '2', { ...withViewers(viewers), ...occurred(index) }),
     );
 
-    expect(other?.outcome).toBe(outcome);
-    expect(await store.count('events')).toBe(outcome === 'known' ? 1 : 2);
+    expect(await storeInTurn(...raids)).toEqual(raids.map(({ id }) => ({ id, outcome: 'stored' })));
+    expect(await store.writer.store(raids.map((each) => ({ ...each, id: v7() })))).toEqual(
+      raids.map(({ id }) => ({ id, outcome: 'known' })),
+    );
+  });
+
+  it('stores three raids of one pair once when both sides and their twins report them', async () => {
+    const raids = [12, 5, 5].map((viewers, index) => ({ ...withViewers(viewers), ...occurred(index) }));
+    const reportAll = (side: Side, via: string): NewEvent[] =>
+      raids.map((each) =>
+        raid('1', '2', { ...each, ...deliveredTo(side, side === 'from' ? '1' : '2', via) }),
+      );
+    const first = reportAll('to', 'old');
+    const others = [...reportAll('from', 'new'), ...reportAll('to', 'new'), ...reportAll('from', 'old')];
+
+    expect(await storeInTurn(...first, ...others)).toEqual([
+      ...first.map(({ id }) => ({ id, outcome: 'stored' })),
+      ...[0, 1, 2].flatMap(() => first.map(({ id }) => ({ id, outcome: 'known' }))),
+    ]);
+  });
+
+  it.each<[string, Partial<NewEvent>, Partial<NewEvent>, StoreOutcome['outcome']]>([
+    ['within an hour', at(0), at(3_599), 'known'],
+    ['more than an hour later', at(0), at(3_601), 'stored'],
+    ['up to an hour earlier', at(3_599), at(0), 'known'],
+    ['more than an hour earlier', at(3_601), at(0), 'stored'],
+  ])('remembers for an hour who reported a raid: the other side %s', async (_, first, second, outcome) => {
+    const [one, other] = raidOfBoth('1', '2');
+    const [, received] = await storeInTurn({ ...one, ...first }, { ...other, ...second });
+
+    expect(received?.outcome).toBe(outcome);
+  });
+
+  it('deletes the reports of raids after an hour', async () => {
+    await storeInTurn(raid('1', '2'), raid('3', '4'));
+    await store.dataSource.query(
+      `UPDATE raid_reports SET reported_at = now() - interval '61 minutes' WHERE subscription LIKE '%"4"%'`,
+    );
+
+    await store.events.forgetRaidReports();
+
+    expect(await store.dataSource.query('SELECT subscription FROM raid_reports')).toEqual([
+      { subscription: deliveredTo('to', '2').delivery?.subscription },
+    ]);
   });
 
   it('stores every raid once when two instances get both messages and redeliveries at the same time, in any batches', async () => {
     const channels = fc.integer({ min: 1, max: 4 }).map(String);
-    const pairs = fc.uniqueArray(fc.tuple(channels, channels), {
-      minLength: 1,
-      maxLength: 6,
-      selector: String,
-    });
+    // Also several raids between the same channels.
+    const pairs = fc.array(fc.tuple(channels, channels), { minLength: 1, maxLength: 6 });
     const deliveries = fc.record({
       pairs,
       // For each of up to six raids: how often each of the two messages is delivered.
@@ -163,8 +200,8 @@ describe(writeRaids.name, () => {
       fc.asyncProperty(deliveries, async ({ pairs, copies, order, batches }) => {
         await store.clear();
         const delivered = pairs.flatMap(([from, to], index) =>
-          (copies[index] ?? []).flatMap((count) => {
-            const message = raid(from, to);
+          raidOfBoth(from, to).flatMap((message, side) => {
+            const count = copies[index]?.[side] ?? 0;
             return Array.from({ length: count }, () => ({ ...message, id: v7() }));
           }),
         );
@@ -186,19 +223,20 @@ describe(writeRaids.name, () => {
         expect(stored).toHaveLength(pairs.length + 5);
         expect(relayedIds()).toEqual(stored);
         expect(outcomes.filter(({ outcome }) => outcome === 'stored')).toHaveLength(stored.length);
-        // All messages about one raid became the same event.
+        // The messages about the raids of a pair became as many events.
         const ids = new Map<string, Set<string>>();
         for (const { event, id } of outcomes)
           if (event.eventId !== null)
             ids.set(event.eventData, (ids.get(event.eventData) ?? new Set()).add(id));
-        expect([...ids.values()].map(({ size }) => size)).toEqual(pairs.map(() => 1));
+        const counts = pairs.map((pair) => pairs.filter((other) => String(other) === String(pair)).length);
+        expect(pairs.map(([from, to]) => ids.get(raid(from, to).eventData)?.size)).toEqual(counts);
       }),
       { numRuns: 60 },
     );
   }, 240_000);
 
   it('stores a raid once when an instance dies while both messages are being stored', async () => {
-    const [first, second] = [raid('1', '2'), raid('1', '2')];
+    const [first, second] = raidOfBoth('1', '2');
     const brake = await store.beginTransaction();
     await takeKeyedAdvisoryLock(brake, 'raidChannels', '["channel-raid","1","2"]');
     const waiting = (): Promise<{ pid: number }[]> =>
@@ -243,12 +281,12 @@ describe(writeRaids.name, () => {
     const query = jest.spyOn(client, 'query');
     client.release();
 
-    await writeRaids(pool, [toRow(raid('20', '0'))]);
+    await writeRaids(pool, [toRow(raid('20', '0'))].filter(isPlatformRaid));
 
     const [sql, values] = query.mock.calls.find(([text]) => text.startsWith('SELECT id,')) ?? [];
     const plan = await store.dataSource.query<unknown[]>(`EXPLAIN ${sql}`, values);
     expect(JSON.stringify(plan)).toMatch(/Index Cond: \(*raid_from_id = /);
-    expect(JSON.stringify(plan)).not.toContain('Seq Scan');
+    expect(JSON.stringify(plan)).not.toContain('Seq Scan on events');
   });
 
   it('creates the partition that a raid needs', async () => {

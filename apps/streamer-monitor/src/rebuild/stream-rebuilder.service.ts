@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { receivedAt } from '@stream-events/contracts';
 import { DataSource, type EntityManager } from 'typeorm';
 import { absenceOf, MonitoredStreamersRepository } from '../streams/monitored-streamers.repository.js';
-import { missesBeforeKnown } from '../streams/stream-facts.js';
+import { missesOnceAnnounced } from '../streams/stream-facts.js';
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import {
   StreamsRepository,
@@ -41,10 +41,15 @@ export class StreamRebuilder {
       const before = await this.readAll(transaction, streamer.id);
       await removeMissingFromLog(transaction, { streamerId: streamer.id, missingIds, online });
       const absence = absenceOf(streamer);
-      const announced = mergeAnnouncements(online).map((stream) => ({
-        ...stream,
-        ...missesBeforeKnown(stream.startedAt, absence),
-      }));
+      const known = new Map(before.map((stream) => [stream.streamId, stream]));
+      const announced = mergeAnnouncements(online).map((stream) => {
+        const { missedAt, isMissConfirmed } = missesOnceAnnounced(
+          known.get(stream.streamId),
+          stream,
+          absence,
+        );
+        return { ...stream, missedAt, isMissConfirmed };
+      });
       await this.streams.saveAnnounced(transaction, streamer.id, announced);
       await this.streams.saveOffline(transaction, streamer.id, offline);
       const latest = await this.recorder.resolve(transaction, streamer.id, 0);
@@ -116,7 +121,7 @@ async function removeMissingFromLog(
   );
 }
 
-/** Merges the announcements of each stream into one with the earliest start and the lowest event id. */
+/** Merges the announcements of each stream into one with the earliest start, the latest time, and the lowest event id. */
 function mergeAnnouncements(online: readonly AnnouncedStream[]): AnnouncedStream[] {
   const merged = new Map<string, AnnouncedStream>();
   for (const stream of online) {
@@ -124,6 +129,7 @@ function mergeAnnouncements(online: readonly AnnouncedStream[]): AnnouncedStream
     merged.set(stream.streamId, {
       ...known,
       startedAt: Math.min(known.startedAt, stream.startedAt),
+      announcedAt: Math.max(known.announcedAt, stream.announcedAt),
       eventId: known.eventId < stream.eventId ? known.eventId : stream.eventId,
     });
   }

@@ -78,6 +78,7 @@ function readStreamEvent({ id: eventId, eventType, occurredAt, data }: EventPart
     eventId,
     streamId: readText(payload, 'id'),
     startedAt,
+    announcedAt: common.at,
     type: readOptional(payload, 'type'),
     userId,
     userLogin: common.userLogin,

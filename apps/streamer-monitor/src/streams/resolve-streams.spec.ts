@@ -1,5 +1,11 @@
 import { resolveEnds } from './resolve-streams.js';
-import { missesBeforeKnown, addMiss, prolongAbsence, streamRowId, type StreamFacts } from './stream-facts.js';
+import {
+  addMiss,
+  missesOnceAnnounced,
+  prolongAbsence,
+  streamRowId,
+  type StreamFacts,
+} from './stream-facts.js';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -8,6 +14,7 @@ function stream(startedAt: number, facts: Partial<StreamFacts> = {}): StreamFact
   return {
     streamId: String(startedAt),
     startedAt,
+    announcedAt: null,
     seenAt: null,
     missedAt: null,
     isMissConfirmed: false,
@@ -59,6 +66,24 @@ describe('resolveEnds', () => {
     expect(resolveEnds([seen], [named(0, minute)])).toEqual([null]);
     expect(resolveEnds([seen], [unnamed(minute), unnamed(30 * minute)])).toEqual([30 * minute]);
     expect(resolveEnds([seen], [unnamed(minute + 1)])).toEqual([minute + 1]);
+  });
+
+  it('reopens a stream that was announced again after the offline event, until the next one', () => {
+    const resumed = stream(0, { announcedAt: 73 * second });
+
+    for (const event of [named(0, 28 * second), unnamed(28 * second)]) {
+      expect(resolveEnds([resumed], [event])).toEqual([null]);
+      expect(resolveEnds([resumed], [event, unnamed(40 * minute)])).toEqual([40 * minute]);
+      expect(resolveEnds([resumed], [named(0, 40 * minute), event])).toEqual([40 * minute]);
+    }
+    expect(resolveEnds([resumed], [named(0, 73 * second)])).toEqual([73 * second]);
+    expect(resolveEnds([resumed], [unnamed(74 * second)])).toEqual([74 * second]);
+  });
+
+  it('ignores an announcement from after the next start, because only one stream can run', () => {
+    const repeated = stream(0, { announcedAt: 11 * minute });
+
+    expect(resolveEnds([repeated, stream(10 * minute)], [named(0, 9 * minute)])).toEqual([9 * minute, null]);
   });
 
   it('ends a stream at its first miss once the miss is confirmed', () => {
@@ -134,6 +159,14 @@ describe('addMiss', () => {
     expect(addMiss(stream(0, { seenAt: second }), 2 * second).missedAt).toBe(2 * second);
   });
 
+  it('counts no miss within 5 min of the latest announcement until a poll has seen the stream since', () => {
+    const resumed = { seenAt: 20 * minute, announcedAt: 30 * minute };
+
+    expect(addMiss(stream(0, resumed), 35 * minute - 1).missedAt).toBeNull();
+    expect(addMiss(stream(0, resumed), 35 * minute).missedAt).toBe(35 * minute);
+    expect(addMiss(stream(0, { ...resumed, seenAt: 31 * minute }), 32 * minute).missedAt).toBe(32 * minute);
+  });
+
   it('confirms a miss when a second poll at least 20 s later misses the stream', () => {
     const once = addMiss(stream(0, { seenAt: 0 }), minute);
 
@@ -165,18 +198,38 @@ describe('addMiss', () => {
   });
 });
 
-describe('missesBeforeKnown', () => {
-  it('counts earlier polls without a stream as misses of a stream that is announced late', () => {
-    const absence = { since: 0, until: 60 * minute };
+describe('missesOnceAnnounced', () => {
+  const none = { missedAt: null, isMissConfirmed: false };
+  const absence = { since: 0, until: 60 * minute };
 
-    expect(missesBeforeKnown(10 * minute, absence)).toEqual({ missedAt: 15 * minute, isMissConfirmed: true });
-    expect(missesBeforeKnown(-20 * minute, absence)).toEqual({ missedAt: 0, isMissConfirmed: true });
-    expect(missesBeforeKnown(55 * minute, absence)).toEqual({
-      missedAt: 60 * minute,
-      isMissConfirmed: false,
-    });
-    expect(missesBeforeKnown(56 * minute, absence)).toEqual({ missedAt: null, isMissConfirmed: false });
-    expect(missesBeforeKnown(0, null)).toEqual({ missedAt: null, isMissConfirmed: false });
+  it('counts earlier polls without a stream as misses of a stream whose announcement arrives late', () => {
+    const missesOf = (at: number) =>
+      missesOnceAnnounced(undefined, { startedAt: at, announcedAt: at }, absence);
+
+    expect(missesOf(10 * minute)).toEqual({ missedAt: 15 * minute, isMissConfirmed: true });
+    expect(missesOf(-20 * minute)).toEqual({ missedAt: 0, isMissConfirmed: true });
+    expect(missesOf(55 * minute)).toEqual({ missedAt: 60 * minute, isMissConfirmed: false });
+    expect(missesOf(56 * minute)).toEqual(none);
+    expect(missesOnceAnnounced(undefined, { startedAt: 0, announcedAt: 0 }, null)).toEqual(none);
+  });
+
+  it('replaces the misses from before a stream was announced again, and keeps later ones', () => {
+    const missed = stream(0, { announcedAt: 0, missedAt: 20 * minute, isMissConfirmed: true });
+    const again = (announcedAt: number, known = missed, polls: typeof absence | null = null) =>
+      missesOnceAnnounced(known, { startedAt: 0, announcedAt }, polls);
+
+    expect(again(21 * minute)).toEqual(none);
+    expect(again(16 * minute)).toEqual(none);
+    expect(again(21 * minute, missed, absence)).toEqual({ missedAt: 26 * minute, isMissConfirmed: true });
+    expect(again(15 * minute)).toMatchObject({ missedAt: 20 * minute, isMissConfirmed: true });
+    expect(again(16 * minute, { ...missed, seenAt: 17 * minute })).toMatchObject({ missedAt: 20 * minute });
+  });
+
+  it('keeps the misses when an announcement is repeated or an older one arrives', () => {
+    const disabled = stream(0, { announcedAt: 2 * minute, missedAt: 3 * minute, isMissConfirmed: true });
+
+    for (const announcedAt of [2 * minute, minute])
+      expect(missesOnceAnnounced(disabled, { startedAt: 0, announcedAt }, absence)).toBe(disabled);
   });
 
   it('starts a new absence after a gap between polls', () => {

@@ -12,9 +12,10 @@ import {
  *
  * ```
  *    facts                                                      end                     does not apply when
- * 1  offline events that name the stream                        the earliest event      a poll saw the stream ≥ 5 min after the event
- * 2  offline events that name no stream, in S … N, and at       the earliest event      a poll saw the stream ≥ 5 min after the event,
- *    most 5 min after the first of two misses                                           or it belongs to the previous stream (below)
+ * 1  offline events that name the stream                        the earliest event      the stream was announced again after the event,
+ *                                                                                       or a poll saw the stream ≥ 5 min after the event
+ * 2  offline events that name no stream, in S … N, and at       the earliest event      as in 1, or the event belongs to the previous
+ *    most 5 min after the first of two misses                                           stream (below)
  * 3  polls missed it: twice, or once before N                   the first miss          a poll saw the stream later
  * 4  there is a next stream: only one can run at a time         N
  * 5  none of these                                              none: it is running
@@ -22,9 +23,9 @@ import {
  *    S ├── 1, 2: events, to the second ──┤ platform's list: up to 5 min late ├── 3: polls, ≥ 20 s apart ── … N
  * ```
  *
- * An end is never before S, and never after N. If a poll contradicts an event, the event was about another stream, or the streamer resumed
- * this one. An unnamed event long after the first of two misses belongs to a stream that was never announced or seen, so it must not
- * prolong this one.
+ * An end is never before S, and never after N. If a later announcement or a poll contradicts an event, the event was about another stream,
+ * or the streamer resumed this one. An unnamed event long after the first of two misses belongs to a stream that was never announced or
+ * seen, so it must not prolong this one.
  *
  * A streamer who restarts at once begins the next stream before the platform reports the end of the previous one. So the first unnamed
  * event within 10 s after S belongs to the previous stream if rules 1 to 3 give that one no end. Exception: it belongs to this stream if it
@@ -64,12 +65,16 @@ function findKnownEnd(
   { nextStart, isPreviousOpen }: Neighbors,
   offline: readonly OfflineFact[],
 ): Milliseconds | undefined {
-  const { startedAt, seenAt } = stream;
+  const { startedAt, announcedAt, seenAt } = stream;
   const until = nextStart ?? Infinity;
+  // After the next stream began, this one cannot resume.
+  const resumedAt = announcedAt !== null && announcedAt < until ? announcedAt : -Infinity;
   const confirmedMiss = findConfirmedMiss(stream, nextStart);
   const lastUnnamed =
     stream.isMissConfirmed && confirmedMiss !== undefined ? confirmedMiss + listingLagMs : Infinity;
-  const possible = offline.filter(({ at }) => seenAt === null || seenAt < at + listingLagMs);
+  const possible = offline.filter(
+    ({ at }) => at >= resumedAt && (seenAt === null || seenAt < at + listingLagMs),
+  );
   const named = possible.filter(({ streamId }) => streamId === stream.streamId).map(({ at }) => at);
   const unnamed = possible
     .filter(({ streamId, at }) => streamId === null && at >= startedAt && at < until && at <= lastUnnamed)

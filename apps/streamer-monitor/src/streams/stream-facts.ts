@@ -17,8 +17,17 @@ export interface StreamFacts extends Misses {
   /** The id on the platform. */
   streamId: string;
   startedAt: Milliseconds;
+  /** The time of the latest message that announced the stream; null when only polls have seen it. */
+  announcedAt: Milliseconds | null;
   /** The last poll that saw the stream; null when no poll has seen it. */
   seenAt: Milliseconds | null;
+}
+
+/** A message that announces a stream. */
+export interface Announcement {
+  startedAt: Milliseconds;
+  /** The message's time on the platform. The platform announces a stream again, with the same start, when it resumes. */
+  announcedAt: Milliseconds;
 }
 
 /** A stream-offline event. */
@@ -48,8 +57,8 @@ const maxPollGapMs = 2 * 60_000;
 
 /** Adds a miss, which counts only if the platform should have listed the stream by then. */
 export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Milliseconds): Facts {
-  if (facts.seenAt === null && at < facts.startedAt + listingLagMs) return facts;
-  const { missedAt, isMissConfirmed } = facts;
+  const { startedAt, announcedAt, missedAt, isMissConfirmed } = facts;
+  if (!isListedBy({ ...facts, announcedAt: announcedAt ?? startedAt }, at)) return facts;
   // If the recorded miss is later than this one, a clock was set back since then, so this miss replaces it.
   if (missedAt === null || at < missedAt) return { ...facts, missedAt: at, isMissConfirmed: false };
   // Two misses end the stream. After more than 2 min between them, the second one is the end, because the stream may have run until shortly
@@ -60,13 +69,36 @@ export function addMiss<Facts extends StreamFacts>(facts: Facts, at: Millisecond
 }
 
 /**
- * Derives a stream's misses from the polls before its announcement. Without them, an announcement that is hours late would make a stream of
- * a few minutes hours long.
+ * Returns the misses of a stream that a message has announced. For a new stream, and for one that the message reports to be running again,
+ * derives them from the polls before the message arrived. Without them, an announcement that arrives hours late would make a stream of a
+ * few minutes hours long.
+ *
+ * @param known the stream before the announcement; undefined when it is new
  */
-export function missesBeforeKnown(startedAt: Milliseconds, absence: Absence | null): Misses {
-  const missedAt = Math.max(absence?.since ?? 0, startedAt + listingLagMs);
+export function missesOnceAnnounced(
+  known: StreamFacts | undefined,
+  announced: Announcement,
+  absence: Absence | null,
+): Misses {
+  if (known && isMissStillValid(known, announced)) return known;
+  const missedAt = Math.max(absence?.since ?? 0, reportedAt(announced) + listingLagMs);
   if (!absence || missedAt > absence.until) return { missedAt: null, isMissConfirmed: false };
   return { missedAt, isMissConfirmed: absence.until >= missedAt + confirmMissAfterMs };
+}
+
+function isMissStillValid({ missedAt, seenAt, announcedAt }: StreamFacts, announced: Announcement): boolean {
+  if (missedAt === null || (announcedAt !== null && announcedAt >= announced.announcedAt)) return true;
+  return isListedBy({ ...announced, seenAt }, missedAt);
+}
+
+/** Whether the platform should list the stream by `at`: a poll has seen it since it was last reported to run, or the lag is over. */
+function isListedBy(facts: Announcement & Pick<StreamFacts, 'seenAt'>, at: Milliseconds): boolean {
+  const since = reportedAt(facts);
+  return (facts.seenAt !== null && facts.seenAt >= since) || at >= since + listingLagMs;
+}
+
+function reportedAt({ startedAt, announcedAt }: Announcement): Milliseconds {
+  return Math.max(startedAt, announcedAt);
 }
 
 /**

@@ -19,6 +19,16 @@ interface TrueStream {
   listedFor: number;
   online: Delivery;
   offline: Delivery & { isNamed: boolean };
+  interruption: Interruption | null;
+}
+
+/** The platform reports an end, and announces the same stream again later. Its list may drop the stream in between. */
+interface Interruption {
+  from: number;
+  until: number;
+  isListed: boolean;
+  online: Delivery;
+  offline: Delivery & { isNamed: boolean };
 }
 
 /** The delays with which an event arrives: never, once, or twice. */
@@ -36,22 +46,34 @@ const seconds = (min: number, max: number) => fc.integer({ min, max }).map((coun
 const delivered = fc.array(seconds(0, 1_200), { minLength: 1, maxLength: 2 });
 const maybeLost = fc.oneof(fc.constant<number[]>([]), delivered);
 
-function histories(delays: fc.Arbitrary<number[]>): fc.Arbitrary<History> {
+function histories(delays: fc.Arbitrary<number[]>, interrupted = fc.boolean()): fc.Arbitrary<History> {
+  const told = { online: fc.record({ delays }), offline: fc.record({ delays, isNamed: fc.boolean() }) };
+  const interruption = fc.record({
+    isInterrupted: interrupted,
+    // Shares of the stream's length, in percent.
+    begin: fc.integer({ min: 1, max: 60 }),
+    share: fc.integer({ min: 1, max: 35 }),
+    isListed: fc.boolean(),
+    ...told,
+  });
   const stream = fc.record({
     pause: fc.oneof(seconds(1, 60), seconds(60, 900)),
     length: fc.oneof(seconds(5, 120), seconds(120, 900)),
     listedAfter: seconds(0, 120),
     listedFor: seconds(0, 120),
-    online: fc.record({ delays }),
-    offline: fc.record({ delays, isNamed: fc.boolean() }),
+    ...told,
+    interruption,
   });
   const outage = fc.record({ from: seconds(0, 2_000), length: fc.oneof(fc.constant(0), seconds(0, 900)) });
   return fc.record({ streams: fc.array(stream, { minLength: 1, maxLength: 3 }), outage }).map((drawn) => {
     let now = 0;
-    const streams = drawn.streams.map(({ pause, length, ...stream }, index) => {
+    const streams = drawn.streams.map(({ pause, length, interruption: drawnBreak, ...stream }, index) => {
       const startedAt = now + pause;
       now = startedAt + length;
-      return { ...stream, id: `stream-${index}`, startedAt, endedAt: now };
+      const { isInterrupted, begin, share, ...rest } = drawnBreak;
+      const from = startedAt + (length * begin) / 100;
+      const interruption = isInterrupted ? { ...rest, from, until: from + (length * share) / 100 } : null;
+      return { ...stream, id: `stream-${index}`, startedAt, endedAt: now, interruption };
     });
     return { streams, outage: { from: drawn.outage.from, until: drawn.outage.from + drawn.outage.length } };
   });
@@ -60,8 +82,10 @@ function histories(delays: fc.Arbitrary<number[]>): fc.Arbitrary<History> {
 /** Returns the stream that the platform lists at the given time. */
 function listAt({ streams }: History, at: number): TrueStream | undefined {
   return streams.findLast(
-    ({ startedAt, endedAt, listedAfter, listedFor }) =>
-      at >= startedAt + listedAfter && at < endedAt + listedFor,
+    ({ startedAt, endedAt, listedAfter, listedFor, interruption }) =>
+      at >= startedAt + listedAfter &&
+      at < endedAt + listedFor &&
+      !(interruption?.isListed === false && at >= interruption.from && at < interruption.until + listedAfter),
   );
 }
 
@@ -99,10 +123,18 @@ function eventSteps(streamer: Streamer, { streams }: History): Step[] {
   const deliver = (event: StreamEvent, happenedAt: number, { delays }: Delivery): Step[] =>
     delays.map((delay) => ({ at: happenedAt + delay, run: () => store.recorder.recordEvent(event) }));
   return streams.flatMap((stream) => {
-    const name = stream.offline.isNamed ? stream.id : undefined;
+    const { id, startedAt, endedAt, interruption } = stream;
+    const nameIn = ({ isNamed }: { isNamed: boolean }) => (isNamed ? id : undefined);
+    const steps = [
+      ...deliver(online(streamer, id, startedAt), startedAt, stream.online),
+      ...deliver(offline(streamer, endedAt, nameIn(stream.offline)), endedAt, stream.offline),
+    ];
+    if (!interruption) return steps;
+    const { from, until } = interruption;
     return [
-      ...deliver(online(streamer, stream.id, stream.startedAt), stream.startedAt, stream.online),
-      ...deliver(offline(streamer, stream.endedAt, name), stream.endedAt, stream.offline),
+      ...steps,
+      ...deliver(offline(streamer, from, nameIn(interruption.offline)), from, interruption.offline),
+      ...deliver(online(streamer, id, startedAt, { at: until }), until, interruption.online),
     ];
   });
 }
@@ -168,23 +200,15 @@ describe(StreamRecorder.name, () => {
   });
 
   it('records exactly the true streams when all events arrive at the same time in any order, without polls', async () => {
-    const heaps = histories(delivered).chain((history) =>
-      fc.tuple(
-        fc.constant(history),
-        fc.shuffledSubarray(
-          history.streams.flatMap((_, index) => [2 * index, 2 * index + 1]),
-          { minLength: 2 * history.streams.length },
-        ),
-      ),
-    );
     await fc.assert(
-      fc.asyncProperty(heaps, async ([{ streams }, order]) => {
+      fc.asyncProperty(histories(delivered), fc.infiniteStream(fc.nat()), async (history, places) => {
         const streamer = await store.addStreamer();
-        const events = streams.flatMap((stream) => [
-          online(streamer, stream.id, stream.startedAt),
-          offline(streamer, stream.endedAt, stream.offline.isNamed ? stream.id : undefined),
-        ]);
-        for (const place of order) await store.recorder.recordEvent(events[place]!);
+        const { streams } = history;
+        const steps = eventSteps(streamer, history);
+        while (steps.length > 0) {
+          const [step] = steps.splice(places.next().value % steps.length, 1);
+          await step!.run();
+        }
 
         const truth = streams.map(({ id, startedAt, endedAt }) => ({ id, startedAt, endedAt }));
         expect(await readStreams(streamer)).toEqual(truth);
@@ -218,7 +242,7 @@ describe(StreamRecorder.name, () => {
 
   it('records every announced stream once when events are lost, with an end close to the truth', async () => {
     await fc.assert(
-      fc.asyncProperty(histories(maybeLost), async (history) => {
+      fc.asyncProperty(histories(maybeLost, fc.constant(false)), async (history) => {
         const { streamer } = await play(history);
 
         const recorded = await readStreams(streamer);

@@ -49,7 +49,7 @@ describe(StreamRecorder.name, () => {
       for (let at = 0; at <= 120 * minute; at += 90 * second)
         await store.polls.recordPoll(streamer.id, poll(at, null));
 
-      await store.recorder.recordEvent(online(streamer, 's1', 10 * minute, { at: 120 * minute }));
+      await store.recorder.recordEvent(online(streamer, 's1', 10 * minute));
 
       const [stream] = await store.streamsOf(streamer);
       expect(stream?.endedAt?.getTime()).toBe(epoch + 15 * minute);
@@ -95,6 +95,43 @@ describe(StreamRecorder.name, () => {
       // Now the first stream has its own end, so each further offline event ends the last stream that started before it.
       expect(await endsAfter(offline(streamer, 90 * second))).toEqual([90, 103, 201]);
       expect((await store.streamer(streamer)).streaming).toBe(false);
+    });
+
+    it.each([['s1'], [undefined]])(
+      'shows a stream as live when it is announced again after an offline event, named %s',
+      async (name) => {
+        const streamer = await store.addStreamer();
+        const stateAfter = async (...events: StreamEvent[]) => {
+          for (const event of events) await store.recorder.recordEvent(event);
+          const [stream] = await store.streamsOf(streamer);
+          const { streaming } = await store.streamer(streamer);
+          return [streaming, stream?.endedAt && (stream.endedAt.getTime() - epoch) / second];
+        };
+        const said = online(streamer, 's1', 0, { at: second });
+        await stateAfter(said, offline(streamer, 29 * second, name));
+        await store.polls.recordPoll(streamer.id, poll(60 * second, listed(streamer, 's1', 0)));
+
+        expect(await stateAfter(said, online(streamer, 's1', 0, { at: 20 * second }))).toEqual([false, 29]);
+        expect(await stateAfter(online(streamer, 's1', 0, { at: 74 * second }))).toEqual([true, null]);
+        expect(await stateAfter(offline(streamer, 31 * second, name))).toEqual([true, null]);
+        expect(await stateAfter(offline(streamer, 3_600 * second, name))).toEqual([false, 3_600]);
+      },
+    );
+
+    it('shows a stream as live when it is announced again after two polls have missed it, while the list lags', async () => {
+      const streamer = await store.addStreamer({ nextPollAt: later() });
+      await store.recorder.recordEvent(online(streamer, 's1', 0));
+      await store.polls.recordPoll(streamer.id, poll(minute, listed(streamer, 's1', 0)));
+      for (const at of [20 * minute, 21 * minute]) await store.polls.recordPoll(streamer.id, poll(at, null));
+      expect(await store.streamer(streamer)).toMatchObject({ streaming: false });
+
+      await store.recorder.recordEvent(online(streamer, 's1', 0, { at: 22 * minute }));
+      expect(await dueInSeconds(streamer)).toBeLessThan(1);
+      for (const at of [23 * minute, 24 * minute]) await store.polls.recordPoll(streamer.id, poll(at, null));
+      expect(await store.streamer(streamer)).toMatchObject({ streaming: true });
+
+      for (const at of [28 * minute, 29 * minute]) await store.polls.recordPoll(streamer.id, poll(at, null));
+      expect((await store.streamsOf(streamer))[0]?.endedAt?.getTime()).toBe(epoch + 28 * minute);
     });
 
     it('records a new username, but no older report and no other spelling', async () => {

@@ -8,7 +8,7 @@ import {
   type NextPoll,
 } from './monitored-streamers.repository.js';
 import { resolveEnds } from './resolve-streams.js';
-import { missesBeforeKnown, type Milliseconds } from './stream-facts.js';
+import { missesOnceAnnounced, type Milliseconds } from './stream-facts.js';
 import {
   StreamsRepository,
   type AnnouncedStream,
@@ -110,8 +110,8 @@ export class StreamRecorder {
     announced: AnnouncedStream,
   ): Promise<Milliseconds> {
     const known = await this.streams.find(transaction, streamer.id, announced.streamId);
-    const misses = missesBeforeKnown(announced.startedAt, absenceOf(streamer));
-    await this.streams.saveAnnounced(transaction, streamer.id, [{ ...announced, ...misses }]);
+    const { missedAt, isMissConfirmed } = missesOnceAnnounced(known, announced, absenceOf(streamer));
+    await this.streams.saveAnnounced(transaction, streamer.id, [{ ...announced, missedAt, isMissConfirmed }]);
     return Math.min(announced.startedAt, known?.startedAt ?? announced.startedAt);
   }
 

@@ -65,6 +65,10 @@ export class Stream {
   @Column('uuid', { name: 'announced_by', nullable: true })
   announcedBy!: string | null;
 
+  /** The platform's time of the latest event that announced the stream; null when only polls have seen it. */
+  @Column('timestamptz', { name: 'announced_at', nullable: true })
+  announcedAt!: Date | null;
+
   /** The last poll that saw the stream. */
   @Column('timestamptz', { name: 'seen_at', nullable: true })
   seenAt!: Date | null;

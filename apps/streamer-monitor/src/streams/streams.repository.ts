@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import {
   lateOfflineMs,
   streamRowId,
+  type Announcement,
   type Milliseconds,
   type Misses,
   type OfflineFact,
@@ -27,11 +28,10 @@ export interface StreamWindow {
 }
 
 /** A stream as an event announces it. */
-export interface AnnouncedStream {
+export interface AnnouncedStream extends Announcement {
   /** The event's id. */
   eventId: string;
   streamId: string;
-  startedAt: Milliseconds;
   type: string;
   userId: string;
   userLogin: string;
@@ -68,6 +68,7 @@ export function epochMilliseconds(column: string): string {
 
 const streamColumns = `id, streamer_id AS "streamerId", stream_id AS "streamId", announced_by AS "announcedBy",
   ${epochMilliseconds('started_at')} AS "startedAt", ${epochMilliseconds('ended_at')} AS "endedAt",
+  ${epochMilliseconds('announced_at')} AS "announcedAt",
   ${epochMilliseconds('seen_at')} AS "seenAt", ${epochMilliseconds('missed_at')} AS "missedAt",
   is_miss_confirmed AS "isMissConfirmed"`;
 
@@ -136,7 +137,7 @@ export class StreamsRepository {
     return { streams, offline };
   }
 
-  /** Saves announced streams with the earliest reported start of each. Saves the misses only for new streams. */
+  /** Saves announced streams with the earliest reported start, the latest announcement, and the given misses of each. */
   async saveAnnounced(
     queries: Queries,
     streamerId: string,
@@ -146,6 +147,7 @@ export class StreamsRepository {
       ...stream,
       id: streamRowId(stream.userId, stream.streamId, stream.startedAt),
       startedAt: new Date(stream.startedAt),
+      announcedAt: new Date(stream.announcedAt),
       missedAt: stream.missedAt === null ? null : new Date(stream.missedAt),
     }));
     await queries.query(saveAnnouncedStreams, [streamerId, JSON.stringify(rows)]);
@@ -217,14 +219,16 @@ export class StreamsRepository {
 
 const saveAnnouncedStreams = `
   INSERT INTO streams (id, streamer_id, stream_id, user_id, user_login, user_name, game_id, game_name, type, title, viewer_count,
-    started_at, language, thumbnail_url, is_mature, announced_by, missed_at, is_miss_confirmed)
+    started_at, language, thumbnail_url, is_mature, announced_by, announced_at, missed_at, is_miss_confirmed)
   SELECT id, $1, "streamId", "userId", "userLogin", "userName", '', '', type, '', 0, "startedAt", '', '', false, "eventId",
-    "missedAt", "isMissConfirmed"
+    "announcedAt", "missedAt", "isMissConfirmed"
   FROM json_to_recordset($2::json) AS announced (id uuid, "eventId" uuid, "streamId" text, "startedAt" timestamptz, type text,
-    "userId" text, "userLogin" text, "userName" text, "missedAt" timestamptz, "isMissConfirmed" boolean)
+    "userId" text, "userLogin" text, "userName" text, "announcedAt" timestamptz, "missedAt" timestamptz, "isMissConfirmed" boolean)
   ON CONFLICT ON CONSTRAINT streams_streamer_stream_unique DO UPDATE SET
     started_at = least(streams.started_at, excluded.started_at),
-    announced_by = least(streams.announced_by, excluded.announced_by)`;
+    announced_by = least(streams.announced_by, excluded.announced_by),
+    announced_at = greatest(streams.announced_at, excluded.announced_at),
+    missed_at = excluded.missed_at, is_miss_confirmed = excluded.is_miss_confirmed`;
 
 const seenRows = `json_to_recordset($1::json) AS seen (id uuid, "streamerId" uuid, "streamId" text, "userId" text,
   "userLogin" text, "userName" text, "gameId" text, "gameName" text, type text, title text, "viewerCount" integer,
