@@ -120,15 +120,17 @@ export function ended(
   };
 }
 
-// How many times in a row to recreate, without a pause, a working subscription that vanished. A simulator loses all subscriptions at each
+// How many times in a row to recreate, without a pause, a live subscription that vanished. A simulator loses all subscriptions at each
 // restart. Pauses after more attempts end a conflict with a program that deletes the subscriptions.
 const patience = 5;
 
 /** Returns the row of a subscription that no longer exists on the platform. */
 export function vanished(own: OwnSubscription, now: number): OwnSubscription {
+  // It had ended before. Its pause for this failure has already begun.
+  if (!isLive(own.status)) return released(own);
   const reason = `The subscription no longer exists on the platform. ${recreated}`;
   const gone = { ...ended(own, { status: waiting, reason }, now), subscriptionId: null };
-  return own.status === enabled ? { ...gone, retryAt: now + pauseAfter(gone.attempts - patience) } : gone;
+  return { ...gone, retryAt: now + pauseAfter(gone.attempts - patience) };
 }
 
 /** Returns the row after its subscription was deleted on the platform. The service recreates the subscription at `retryAt`. */
