@@ -119,6 +119,30 @@ describe('Reconciler', () => {
     await untilStatuses(Object.fromEntries(both('41', '42', '43').map((name) => [name, 'enabled'])));
   });
 
+  it('keeps its subscriptions when the pages of a listing overlap', async () => {
+    setup.platform.pageOverlap = 30;
+    const { metrics } = await monitor(...Array.from({ length: 60 }, (_, index) => `${700 + index}`));
+    for (let listing = 0; listing < 3; listing += 1) {
+      await setup.passTime();
+      await untilRoundAfterNow();
+    }
+
+    expect(await metrics.metrics()).not.toContain('action="delete"');
+    expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
+  });
+
+  it('keeps its subscriptions when a single listing reports no room for them', async () => {
+    const { metrics } = await monitor('77');
+    const { listings } = setup.platform;
+    setup.platform.nextMaxCosts.push(0);
+    await setup.passTime();
+    await eventually(() => expect(setup.platform.listings).toBeGreaterThan(listings + 1));
+    await untilRoundAfterNow();
+
+    expect(await metrics.metrics()).not.toContain('action="delete"');
+    expect(setup.platform.names(callback)).toEqual(both('77'));
+  });
+
   it('deletes strays that point here, and keeps other programs’ subscriptions', async () => {
     setup.platform.add(online('9'));
     setup.platform.add({ ...online('1'), status: 'notification_failures_exceeded' });
