@@ -70,6 +70,16 @@ describe('observed', () => {
   });
 });
 
+describe('observed after refusals', () => {
+  it('forgets refusals with the first creation, and counts losses from then on', () => {
+    const refused = newOwn('1', { status: 'refused', attempts: 6, retryAt: minute });
+    const created = observed(refused, newListed(refused), minute);
+    expect(created).toMatchObject({ status: 'enabled', attempts: 0, retryAt: null });
+    const recreated = observed(vanished(created, 2 * minute), newListed(refused, { id: 'next' }), 2 * minute);
+    expect(recreated).toMatchObject({ status: 'enabled', attempts: 1 });
+  });
+});
+
 describe('turnedDown', () => {
   it('retries after 1 min, then after longer pauses', () => {
     const once = turnedDown(newOwn('1', {}), 'refused', { reason: 'no', now: 0 });

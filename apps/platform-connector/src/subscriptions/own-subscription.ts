@@ -58,8 +58,8 @@ export function pauseAfter(failures: number): number {
   return failures <= 0 ? 0 : Math.min(minPauseMs * 2 ** (failures - 1), maxPauseMs);
 }
 
-// A subscription that worked for at least this long is recreated immediately when it ends.
-const provenAfterMs = 10 * 60_000;
+/** A subscription that worked for at least this long is recreated immediately when it ends. */
+export const provenAfterMs = 10 * 60_000;
 
 /** The end of the reason for a subscription that has ended. */
 export const recreated = 'The service recreates it if it is still wanted and no consent is missing.';
@@ -89,7 +89,9 @@ export function observed(
     return own.cost === cost && isDeepStrictEqual(own.transport, transport)
       ? own
       : { ...own, cost, transport };
-  const seen = { ...own, subscriptionId: id, cost, transport };
+  // The first creation shows that earlier refusals are over. Later on, `attempts` counts how often the subscription was lost.
+  const attempts = own.transport === null ? 0 : own.attempts;
+  const seen = { ...own, subscriptionId: id, cost, transport, attempts };
   if (!isLive(status))
     return ended(
       seen,
