@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -182,6 +183,37 @@ describe('npm start that fails after it has created the first owner', () => {
     2 * startLimitMs,
   );
 });
+
+const isLinux = process.platform === 'linux';
+const describeOnLinux = isLinux ? describe : describe.skip;
+
+describeOnLinux(
+  `npm start in a terminal${isLinux ? '' : ' (skipped: needs the options of script on Linux)'}`,
+  () => {
+    it('prints its log as sentences, not as JSON', async () => {
+      const directory = await createGuardedDirectory();
+      const PORT = String(await freePort());
+      const env = {
+        PATH: process.env.PATH,
+        DATA_DIR: directory.path,
+        PORT,
+        ADMIN_PORT: PORT,
+        LOG_LEVEL: 'info',
+      };
+      const command = `exec ${process.execPath} ${resolve('apps/all-in-one/dist/main.js')}`;
+      const terminal = spawn('script', ['-qec', command, '/dev/null'], { env });
+      let output = '';
+      terminal.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      const logged = /^\d\d:\d\d:\d\d info platform-connector: subscriptions reconciled/m;
+      await eventually(() => expect(output).toMatch(logged), { timeoutMs: 120_000 });
+      terminal.stdin.write('\x03'); // Ctrl-C
+      await once(terminal, 'exit');
+
+      expect(output).not.toMatch(/^\{/m);
+      await directory.remove();
+    });
+  },
+);
 
 /**
  * Starts with real platform credentials. Because the service refuses to use the simulator as Twitch, a proxy hides the simulator's

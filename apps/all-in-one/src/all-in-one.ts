@@ -4,6 +4,7 @@ import {
   createLogger,
   exitOnUnexpectedErrors,
   onceStopped,
+  writeLogsAsSentences,
 } from '@stream-events/service';
 import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
 import { announce } from './announcement.js';
@@ -16,6 +17,7 @@ const shutdownTimeoutMs = 60_000;
 /** Runs the embedded servers, and runs all services and the simulator in this process, until Ctrl-C. */
 export async function runAllInOne(): Promise<void> {
   const config = configOrExit();
+  if (process.stderr.isTTY) writeLogsAsSentences();
   const logger = createLogger('all-in-one', config.LOG_LEVEL);
   const interruption = new AbortController();
   const starting = startAll(config, interruption.signal);

@@ -28,6 +28,10 @@ export class StandInPlatform implements OutboundPlatform {
   /** How often a subscription was created, by type, condition, and transport. */
   readonly creations = new Map<string, number>();
   maxCost = 10_000;
+  /** The limits that the next listings report instead, in order. */
+  readonly nextMaxCosts: number[] = [];
+  /** How many subscriptions of a listing's page the next page repeats. */
+  pageOverlap = 0;
   highestCost = 0;
   listings = 0;
   /** The time of the last creation, by a monotonic clock. */
@@ -119,8 +123,9 @@ export class StandInPlatform implements OutboundPlatform {
     const start = Number(page);
     const all = [...this.subscriptions.values()];
     const subscriptions = all.slice(start, start + pageSize).map((each) => ({ ...each }));
-    const next = start + pageSize < all.length ? `${start + pageSize}` : null;
-    return Promise.resolve({ subscriptions, next, totalCost: this.totalCost, maxTotalCost: this.maxCost });
+    const next = start + pageSize < all.length ? `${start + pageSize - this.pageOverlap}` : null;
+    const maxTotalCost = this.nextMaxCosts.shift() ?? this.maxCost;
+    return Promise.resolve({ subscriptions, next, totalCost: this.totalCost, maxTotalCost });
   }
 
   async createSubscription(wanted: NewSubscription): Promise<CreateOutcome> {

@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
+import { describeLogLine } from './log-sentences.js';
 import type { Tracing } from './tracing.js';
 
 export type { Logger } from 'pino';
@@ -47,7 +48,7 @@ const secretPaths = [
 ];
 
 /**
- * Creates the logger of a service. It writes JSON lines to standard error; standard output is for people. When traces are on, lines about
+ * Creates the logger of a service. It writes JSON lines to standard error (see also `writeLogsAsSentences`); standard output is for people. When traces are on, lines about
  * an HTTP request in a sampled trace contain its `traceId`.
  */
 export function createLogger(service: string, level: string, tracing?: Pick<Tracing, 'find'>): Logger {
@@ -77,6 +78,13 @@ function standardError(): ReturnType<typeof pino.destination> {
     if (error.code !== 'EIO' || !process.stderr.isTTY) throw error;
   });
   return destination;
+}
+
+/** Writes the lines of all loggers as sentences instead of JSON. For a terminal, where a person reads them. */
+export function writeLogsAsSentences(): void {
+  const target = standardError();
+  const write = target.write.bind(target);
+  Object.assign(target, { write: (json: string) => write(describeLogLine(json)) });
 }
 
 /**

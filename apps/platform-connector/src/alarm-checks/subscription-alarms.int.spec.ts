@@ -75,7 +75,7 @@ describe(SubscriptionAlarms.name, () => {
 
     expect(await checkAfterHold()).toEqual(['subscription_not_enabled']);
     expect(await message()).toMatch(
-      /not enabled: 2 refused\. For example, channel\.follow with \{"broadcaster_user_id"/,
+      /not enabled: 2 refused\. For example, channel\.follow with broadcaster_user_id [-\w]+\. See/,
     );
     await dataSource.query(`UPDATE subscriptions SET status = 'enabled' WHERE status = 'refused'`);
     expect(await check()).toEqual([]);
@@ -90,6 +90,18 @@ describe(SubscriptionAlarms.name, () => {
     await dataSource.query(`UPDATE subscriptions SET attempts = 2 WHERE status = 'refused'`);
     expect(await checkAfterHold()).toEqual(['subscription_not_enabled']);
     expect(await message()).toMatch(/not enabled: 1 refused\./);
+  });
+
+  it('raises an alarm when an enabled subscription was lost three times in a row, until it has worked for 10 min', async () => {
+    await add('enabled', { attempts: 2, age: '2 minutes' });
+    await add('enabled', { attempts: 5, age: '11 minutes' });
+    expect(await checkAfterHold()).toEqual([]);
+
+    await add('enabled', { attempts: 3, age: '2 minutes' });
+    expect(await checkAfterHold()).toEqual(['subscription_not_enabled']);
+    expect(await message()).toMatch(/not enabled: 1 lost again and again\. For example, channel\.follow/);
+    await dataSource.query(`UPDATE subscriptions SET status_since = now() - interval '10 minutes'`);
+    expect(await check()).toEqual([]);
   });
 
   it('raises an alarm when no second attempt follows within 45 s', async () => {

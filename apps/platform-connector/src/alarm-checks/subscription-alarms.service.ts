@@ -8,6 +8,7 @@ import {
   enabled,
   limitReached,
   notGranted,
+  provenAfterMs,
   verificationFailed,
   waiting,
 } from '../subscriptions/own-subscription.js';
@@ -17,6 +18,9 @@ import { HeldAlarms } from './held-alarms.js';
 // shows both statuses.
 const acceptedStatuses = [enabled, limitReached, notGranted];
 const unreachableStatuses = [verificationFailed, 'notification_failures_exceeded'];
+// How many times in a row a subscription may be lost before it is faulty although it is enabled at the moment. A single loss can have many
+// causes, but a third one in a row shows that something removes the subscription again and again.
+const maxLosses = 2;
 const webhookDown = 'transport_down:webhook';
 const notEnabled = 'subscription_not_enabled';
 // While one of these alarms is open, it explains why the service cannot create subscriptions.
@@ -64,7 +68,8 @@ export class SubscriptionAlarms {
   }
 
   /**
-   * Counts subscriptions by status. A subscription without an accepted status is faulty in two cases:
+   * Counts subscriptions by status. An enabled subscription is faulty if it was lost three times in a row and has not worked for 10 min
+   * since. A subscription without an accepted status is faulty in two cases:
    *
    * - At least two attempts in a row have failed.
    * - It has had its status for 45 s, and the reconciler has no work left or makes no progress.
@@ -77,16 +82,18 @@ export class SubscriptionAlarms {
          SELECT completed_at, (SELECT max(updated_at) FROM subscriptions WHERE status <> $2) > now() - 2 * hold AS is_progressing, hold
          FROM reconciliation, make_interval(secs => $3::float8 / 1000) AS hold
        ), judged AS (
-         SELECT status, type || ' with ' || condition::text || coalesce(': ' || reason, '') AS description,
+         SELECT status, type || coalesce(' with ' || (
+             SELECT string_agg(key || ' ' || value, ', ') FROM jsonb_each_text(condition)
+           ), '') || coalesce(': ' || reason, '') AS description,
            status <> ALL($1) AND (attempts > 1 OR (
              status_since < now() - 1.5 * hold AND NOT (coalesce(is_progressing, false) AND coalesce(completed_at < status_since, true))
-           )) AS is_faulty
+           )) OR (status = $4 AND attempts > $5 AND status_since > now() - make_interval(secs => $6::float8 / 1000)) AS is_faulty
          FROM subscriptions, work
        )
        SELECT status, count(*)::int AS count, count(*) FILTER (WHERE is_faulty)::int AS faulty,
               min(description) FILTER (WHERE is_faulty) AS example
        FROM judged GROUP BY status ORDER BY status`,
-      [acceptedStatuses, waiting, this.times.holdMs],
+      [acceptedStatuses, waiting, this.times.holdMs, enabled, maxLosses, provenAfterMs],
     );
   }
 }
@@ -101,6 +108,8 @@ function describeFaulty(counts: readonly StatusCount[]): string | undefined {
   const faulty = counts.filter(({ example }) => example !== null);
   const [first] = faulty;
   if (!first) return undefined;
-  const numbers = faulty.map(({ status, faulty: number }) => `${number} ${status}`).join(', ');
+  const numbers = faulty
+    .map(({ status, faulty: number }) => `${number} ${status === enabled ? 'lost again and again' : status}`)
+    .join(', ');
   return `Subscriptions are not enabled: ${numbers}. For example, ${first.example?.replace(/\.$/, '')}. See GET /api/v1/platform/subscriptions.`;
 }

@@ -1,4 +1,4 @@
-import { newListed, newOwn } from '../../test/subscription-factory.js';
+import { callback, newListed, newOwn, webhook } from '../../test/subscription-factory.js';
 import { matchListing } from './match-listing.js';
 
 const now = 1_000_000_000;
@@ -13,5 +13,17 @@ describe('matchListing', () => {
 
     const match = matchListing([own], listing, { kindOf: () => 'wanted', now });
     expect(match.own).toMatchObject([{ status }]);
+  });
+
+  it('recognizes a subscription by its id when the listing names the subscription twice', () => {
+    const own = newOwn('815', { subscriptionId: 'c', status: 'enabled', transport: webhook(callback) });
+    const listing = {
+      startedAt: now,
+      subscriptions: [newListed(own, { id: 'c' }), newListed(own, { id: 'c' })],
+    };
+
+    const match = matchListing([own], listing, { kindOf: () => 'wanted', now });
+    expect(match.own).toMatchObject([{ subscriptionId: 'c', status: 'enabled' }]);
+    expect(match.strays).toEqual([]);
   });
 });

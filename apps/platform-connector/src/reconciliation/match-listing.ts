@@ -92,13 +92,14 @@ function choose(found: readonly PlatformSubscription[], row: OwnSubscription, ki
   const sorted = [...found].sort((a, b) => rank(a, row) - rank(b, row));
   const ofKind = (kind: TransportKind): PlatformSubscription[] =>
     sorted.filter(({ transport }) => kindOf(transport) === kind);
-  const [[wanted], others, removed] = [ofKind('wanted'), ofKind('other'), ofKind('removed')];
-  const working = [...firstOfEachTransport(others), ...(wanted ? [wanted] : [])].filter(isWorking);
+  const [[wanted], other, removed] = [ofKind('wanted'), ofKind('other'), ofKind('removed')];
+  const working = [...firstOfEachTransport(other), ...(wanted ? [wanted] : [])].filter(isWorking);
   const [oldest, ...newer] = working.sort((a, b) => a.createdAt - b.createdAt);
-  const main = oldest ?? wanted ?? others[0] ?? removed[0];
+  const main = oldest ?? wanted ?? other[0] ?? removed[0];
   const twin = newer.at(-1);
-  const hasFailedTwin = wanted !== undefined && main !== wanted && !isWorking(wanted);
-  return { main, twin, hasFailedTwin, others: found.filter((each) => each !== main && each !== twin) };
+  const hasFailedTwin = wanted !== undefined && main?.id !== wanted.id && !isWorking(wanted);
+  const others = found.filter(({ id }) => id !== main?.id && id !== twin?.id);
+  return { main, twin, hasFailedTwin, others };
 }
 
 function isWorking({ status }: PlatformSubscription): boolean {

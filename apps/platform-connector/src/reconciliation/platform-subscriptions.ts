@@ -42,7 +42,10 @@ export class PlatformSubscriptions {
     private readonly transports: OwnTransportsReader,
   ) {}
 
-  /** Lists all subscriptions. If any page fails, the whole listing fails. */
+  /**
+   * Lists all subscriptions, each one once: pages can overlap, and a user's listing can contain the application's subscriptions. If any page
+   * fails, the whole listing fails.
+   */
   async list(signal: AbortSignal): Promise<PlatformListing> {
     const isOfUsers = (await this.transports.method()) === 'websocket';
     const hasOwnToken = this.settings.credentials?.clientSecret !== undefined;
@@ -68,9 +71,9 @@ export class PlatformSubscriptions {
     const own = (await this.transports.read())?.own;
     const onlyOurs = ({ subscriptions }: PlatformListing): PlatformSubscription[] =>
       subscriptions.filter(({ transport }) => own?.kindOf(transport) !== undefined);
-    return isOfUsers
-      ? { ...ofUsers, subscriptions: [...ofUsers.subscriptions, ...onlyOurs(ofApplication)] }
-      : { ...ofApplication, subscriptions: [...ofApplication.subscriptions, ...onlyOurs(ofUsers)] };
+    const [main, rest] = isOfUsers ? [ofUsers, ofApplication] : [ofApplication, ofUsers];
+    const byId = new Map([...onlyOurs(rest), ...main.subscriptions].map((each) => [each.id, each]));
+    return { ...main, subscriptions: [...byId.values()] };
   }
 
   async create({ type, version, condition }: OwnSubscription): Promise<CreateOutcome> {

@@ -4,6 +4,7 @@ import { jest } from '@jest/globals';
 import { reconcileSubscriptions, setEventType } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { ReconcilerSetup, type ConnectorInstance } from '../../test/reconciler-setup.js';
+import { StandInPlatform } from '../../test/stand-in-platform.js';
 import { callback, webhook } from '../../test/subscription-factory.js';
 
 const both = (...streamers: string[]): string[] =>
@@ -95,6 +96,52 @@ describe('Reconciler', () => {
       expect(setup.platform.names(callback)).toEqual(both('1', '2'));
     },
   );
+
+  it('recreates everything at once after a restart, if the platform has lost it, no matter what failed before', async () => {
+    setup.platform.newStatus = 'webhook_callback_verification_pending';
+    setup.platform.verifiedStatus = setup.platform.newStatus;
+    const first = await monitor('41', '42', '43');
+    await first.stop();
+    await setup.dataSource.query('UPDATE subscriptions SET attempts = 7');
+    const paused = `subscription_id = NULL, retry_at = now() + interval '50 minutes'`;
+    for (const [status, streamer] of [
+      ['refused', '42'],
+      ['waiting', '43'],
+    ])
+      await setup.dataSource.query(
+        `UPDATE subscriptions SET status = $1, ${paused} WHERE condition->>'broadcaster_user_id' = $2`,
+        [status, streamer],
+      );
+
+    setup.platform = new StandInPlatform();
+    await setup.startInstance();
+    await untilSubscribed(...both('41', '42', '43'));
+    await untilStatuses(Object.fromEntries(both('41', '42', '43').map((name) => [name, 'enabled'])));
+  });
+
+  it('keeps its subscriptions when the pages of a listing overlap', async () => {
+    setup.platform.pageOverlap = 30;
+    const { metrics } = await monitor(...Array.from({ length: 60 }, (_, index) => `${700 + index}`));
+    for (let listing = 0; listing < 3; listing += 1) {
+      await setup.passTime();
+      await untilRoundAfterNow();
+    }
+
+    expect(await metrics.metrics()).not.toContain('action="delete"');
+    expect(new Set(setup.platform.creations.values())).toEqual(new Set([1]));
+  });
+
+  it('keeps its subscriptions when a single listing reports no room for them', async () => {
+    const { metrics } = await monitor('77');
+    const { listings } = setup.platform;
+    setup.platform.nextMaxCosts.push(0);
+    await setup.passTime();
+    await eventually(() => expect(setup.platform.listings).toBeGreaterThan(listings + 1));
+    await untilRoundAfterNow();
+
+    expect(await metrics.metrics()).not.toContain('action="delete"');
+    expect(setup.platform.names(callback)).toEqual(both('77'));
+  });
 
   it('deletes strays that point here, and keeps other programs’ subscriptions', async () => {
     setup.platform.add(online('9'));

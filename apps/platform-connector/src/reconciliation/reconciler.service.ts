@@ -65,7 +65,7 @@ export class Reconciler {
   async start(): Promise<void> {
     await this.transports.declare();
     this.conduits.events.on('created', () => void this.onConduitCreated());
-    await this.reconciliation.requestListing();
+    await this.reconciliation.startOver();
     this.running = this.run();
   }
 
@@ -75,10 +75,10 @@ export class Reconciler {
     await within(stopLimitMs, this.running);
   }
 
-  /** Requests a listing after the conduit was created, because subscriptions are waiting for the conduit. */
+  /** Starts over after the conduit was created, because subscriptions are waiting for the conduit. */
   private async onConduitCreated(): Promise<void> {
     try {
-      await this.reconciliation.requestListing();
+      await this.reconciliation.startOver();
     } catch (error) {
       this.failureLog.warn(
         'cannot request a listing of the subscriptions, the next scheduled listing follows within 5 min',

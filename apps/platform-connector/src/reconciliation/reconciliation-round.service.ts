@@ -11,7 +11,7 @@ import {
   type RoundEnd,
 } from '../subscriptions/reconciliation-schedule.repository.js';
 import { Moves } from './moves.service.js';
-import { planSubscriptions, type Plan } from './subscription-plan.js';
+import { confirmDeletions, planSubscriptions, type Plan } from './subscription-plan.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import { OwnTransportsReader } from '../subscriptions/own-transports.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
@@ -42,6 +42,9 @@ const listingPauseMsPerSubscription = 6;
 /** Runs one round: compares the wanted subscriptions with the platform's, and creates and deletes subscriptions accordingly. */
 @Injectable()
 export class ReconciliationRound {
+  /** See `confirmDeletions`. Each instance needs two listings of its own, so a restart or a change of the instance only delays deletions. */
+  private suspects: ReadonlySet<string> = new Set();
+
   constructor(
     private readonly desired: DesiredSubscriptionsService,
     private readonly platform: PlatformSubscriptions,
@@ -90,11 +93,14 @@ export class ReconciliationRound {
         maxCost: listing.maxCost,
         foreignCost: plan.foreignCost,
       });
-    const execution = await this.execution.run(plan.actions, context);
+    const { confirmed, suspected } = confirmDeletions(plan.actions, listing && this.suspects);
+    if (listing) this.suspects = new Set(suspected);
+    const execution = await this.execution.run(confirmed, context);
     if (listing && isCurrent) await this.transports.retire(listing.subscriptions);
-    const hasStrays = plan.actions.some((action) => action.kind === 'delete' && action.own === null);
+    const hasStrays = confirmed.some((action) => action.kind === 'delete' && action.own === null);
     const hasMoves = (listing !== null && !mayMove) || (await this.moves.areUnderWay());
-    const end = endAfter(execution, { count, hasStrays, hasMoves, isPartial: plan.isPartial });
+    const hasDoubts = confirmed.length < plan.actions.length;
+    const end = endAfter(execution, { count, hasStrays, hasMoves, hasDoubts, isPartial: plan.isPartial });
     return { end, tally: execution.tally, problem: execution.unavailable };
   }
 
@@ -144,12 +150,14 @@ interface ExecutionFacts {
   count: number;
   hasStrays: boolean;
   hasMoves: boolean;
+  /** Whether deletions wait for a second listing. */
+  hasDoubts: boolean;
   isPartial: boolean;
 }
 
 function endAfter(
   { tally, isComplete, failure, unavailable }: Execution,
-  { count, hasStrays, hasMoves, isPartial }: ExecutionFacts,
+  { count, hasStrays, hasMoves, hasDoubts, isPartial }: ExecutionFacts,
 ): RoundEnd {
   const error = unavailable ?? failure;
   const pauseMs = error ? pauseOf(error) : 0;
@@ -159,12 +167,13 @@ function endAfter(
     'create limit_reached' in tally || 'create failed' in tally || (hasStrays && !isComplete);
   const minPauseMs = Math.max(minListingPauseMs, count * listingPauseMsPerSubscription);
   return endOfRound({
-    isComplete: !hasMore,
+    isComplete: !hasMore && !hasDoubts,
     dueInMs: hasMore ? pauseMs : roundIntervalMs,
     listingNotBeforeMs: pauseMs,
     minListingPauseMs: minPauseMs,
     ...(hasMoves && { listingInMs: Math.max(moveStepMs, minPauseMs) }),
     ...(isRelisted && !hasMoves && { listingInMs: relistMs }),
+    ...(hasDoubts && { listingInMs: minPauseMs }),
     ...('create exists' in tally && { listingInMs: 0 }),
   });
 }

@@ -9,7 +9,13 @@ import {
 } from '@stream-events/platforms';
 import { isLive, observed, type OwnSubscription } from '../subscriptions/own-subscription.js';
 import { newMove } from '../subscriptions/subscription-moves.repository.js';
-import { planSubscriptions, type Action, type Plan, type PlanInput } from './subscription-plan.js';
+import {
+  confirmDeletions,
+  planSubscriptions,
+  type Action,
+  type Plan,
+  type PlanInput,
+} from './subscription-plan.js';
 import { OwnTransports } from '../subscriptions/own-transports.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
@@ -92,6 +98,23 @@ describe('planSubscriptions', () => {
     const planned = plan({ wanted: [want('1')], listing: listing(stray, foreign) });
     expect(describeAll(planned)).toEqual(['delete stray', 'create stream.online 1']);
     expect(planned.foreignCost).toBe(3);
+  });
+
+  it('deletes a live stray or crowded-out subscription only after a second listing, and an ended stray at once', () => {
+    const own = newOwn('1', { subscriptionId: 'a', status: 'enabled' });
+    const listed = [
+      newListed(own, { id: 'a' }),
+      newListed(want('9'), { id: 'live' }),
+      newListed(want('8'), { id: 'ended', status: 'user_removed' }),
+    ];
+    const { actions } = plan({ wanted: [want('1')], own: [own], listing: listing(...listed), maxCost: 0 });
+    const idsOf = (suspects: ReadonlySet<string> | null) =>
+      confirmDeletions(actions, suspects).confirmed.map(describeAction);
+
+    expect(confirmDeletions(actions, null).suspected).toEqual(['live', 'a']);
+    expect(idsOf(null)).toEqual(['delete ended']);
+    expect(idsOf(new Set(['a', 'another']))).toEqual(['delete ended', 'delete a']);
+    expect(idsOf(new Set(['live', 'a']))).toEqual(['delete live', 'delete ended', 'delete a']);
   });
 
   it('keeps the working one of two equal subscriptions', () => {

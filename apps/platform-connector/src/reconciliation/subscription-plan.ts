@@ -48,7 +48,14 @@ export type Action =
    * Deletes a subscription. After the deletion, `after` replaces the row `own`; if `after` is null, the row is removed. `own` is null for a
    * stray, which has no row.
    */
-  | { kind: 'delete'; subscriptionId: string; own: OwnSubscription | null; after: OwnSubscription | null };
+  | {
+      kind: 'delete';
+      subscriptionId: string;
+      own: OwnSubscription | null;
+      after: OwnSubscription | null;
+      /** Whether the subscription still delivers, and only the listing says that it must go. See `confirmDeletions`. */
+      isDoubtful?: boolean;
+    };
 
 /** The rows to save first, and the actions to execute after that. */
 export interface Plan extends RowChanges {
@@ -102,7 +109,8 @@ export function planSubscriptions(input: PlanInput): Plan {
       .filter(({ before, after }) => before !== after),
     remove: unwanted.filter(({ subscriptionId }) => subscriptionId === null),
     actions: [
-      ...[...match.strays, ...unwantedTwins].map(toStrayDeletion),
+      ...match.strays.map((stray) => ({ ...toStrayDeletion(stray), isDoubtful: isLive(stray.status) })),
+      ...unwantedTwins.map(toStrayDeletion),
       ...unwanted.flatMap((row) => toDeletion(row, null)),
       ...actions,
       ...creations,
@@ -111,6 +119,26 @@ export function planSubscriptions(input: PlanInput): Plan {
     foreignCost: match.foreignCost,
     isPartial: hasAttempts && creations.length > 0,
     moves,
+  };
+}
+
+/**
+ * Leaves out doubtful deletions until a second listing gives the same evidence, because a listing can be wrong for a moment.
+ *
+ * @param suspects the doubtful deletions of the previous listing, by subscription id. Null in a round without a listing, which confirms
+ * nothing
+ */
+export function confirmDeletions(
+  actions: readonly Action[],
+  suspects: ReadonlySet<string> | null,
+): { confirmed: Action[]; suspected: string[] } {
+  const isDoubtful = (action: Action): action is Action & { kind: 'delete' } =>
+    action.kind === 'delete' && action.isDoubtful === true;
+  return {
+    confirmed: actions.filter(
+      (action) => !isDoubtful(action) || suspects?.has(action.subscriptionId) === true,
+    ),
+    suspected: actions.filter(isDoubtful).map(({ subscriptionId }) => subscriptionId),
   };
 }
 
@@ -153,10 +181,10 @@ function allot(
     if (hasRoom) room -= cost;
     if (own.subscriptionId !== null) {
       if (!isLive(own.status)) result.actions.push(...toDeletion(own, released(own)));
-      else if (!hasRoom)
-        result.actions.push(
-          ...toDeletion(own, crowdedOut(own, now, expectedCost === 0 ? wrongCostPauseMs : 0)),
-        );
+      else if (!hasRoom) {
+        const after = crowdedOut(own, now, expectedCost === 0 ? wrongCostPauseMs : 0);
+        result.actions.push(...toDeletion(own, after).map((deletion) => ({ ...deletion, isDoubtful: true })));
+      }
       continue;
     }
     if (!hasRoom) {

@@ -29,15 +29,28 @@ describe('ended', () => {
 });
 
 describe('vanished', () => {
-  it('recreates immediately up to five times in a row, then after growing pauses', () => {
-    const pauses: number[] = [];
-    let own = newOwn('1', {});
-    for (let time = 0; time < 8; time += 1) {
-      own = vanished(observed(own, newListed(own, { status: 'enabled' }), 0), 0);
-      pauses.push(own.retryAt!);
-    }
-    expect(pauses).toEqual([0, 0, 0, 0, 0, minute, 2 * minute, 4 * minute]);
-    expect(own).toMatchObject({ subscriptionId: null, status: 'waiting' });
+  it.each(['enabled', 'webhook_callback_verification_pending'])(
+    'recreates a subscription that was %s immediately up to five times in a row, then after growing pauses',
+    (status) => {
+      const pauses: number[] = [];
+      let own = newOwn('1', {});
+      for (let time = 0; time < 8; time += 1) {
+        own = vanished(observed(own, newListed(own, { status }), 0), 0);
+        pauses.push(own.retryAt!);
+      }
+      expect(pauses).toEqual([0, 0, 0, 0, 0, minute, 2 * minute, 4 * minute]);
+      expect(own).toMatchObject({ subscriptionId: null, status: 'waiting' });
+    },
+  );
+
+  it('keeps the pause of a subscription that had ended before', () => {
+    const own = newOwn('1', {
+      subscriptionId: 'a',
+      status: 'user_removed',
+      attempts: 2,
+      retryAt: 2 * minute,
+    });
+    expect(vanished(own, minute)).toEqual({ ...own, subscriptionId: null });
   });
 });
 
@@ -54,6 +67,16 @@ describe('observed', () => {
       ...own,
       cost: 0,
     });
+  });
+});
+
+describe('observed after refusals', () => {
+  it('forgets refusals with the first creation, and counts losses from then on', () => {
+    const refused = newOwn('1', { status: 'refused', attempts: 6, retryAt: minute });
+    const created = observed(refused, newListed(refused), minute);
+    expect(created).toMatchObject({ status: 'enabled', attempts: 0, retryAt: null });
+    const recreated = observed(vanished(created, 2 * minute), newListed(refused, { id: 'next' }), 2 * minute);
+    expect(recreated).toMatchObject({ status: 'enabled', attempts: 1 });
   });
 });
 

@@ -58,8 +58,8 @@ export function pauseAfter(failures: number): number {
   return failures <= 0 ? 0 : Math.min(minPauseMs * 2 ** (failures - 1), maxPauseMs);
 }
 
-// A subscription that worked for at least this long is recreated immediately when it ends.
-const provenAfterMs = 10 * 60_000;
+/** A subscription that worked for at least this long is recreated immediately when it ends. */
+export const provenAfterMs = 10 * 60_000;
 
 /** The end of the reason for a subscription that has ended. */
 export const recreated = 'The service recreates it if it is still wanted and no consent is missing.';
@@ -89,7 +89,9 @@ export function observed(
     return own.cost === cost && isDeepStrictEqual(own.transport, transport)
       ? own
       : { ...own, cost, transport };
-  const seen = { ...own, subscriptionId: id, cost, transport };
+  // The first creation shows that earlier refusals are over. Later on, `attempts` counts how often the subscription was lost.
+  const attempts = own.transport === null ? 0 : own.attempts;
+  const seen = { ...own, subscriptionId: id, cost, transport, attempts };
   if (!isLive(status))
     return ended(
       seen,
@@ -120,15 +122,17 @@ export function ended(
   };
 }
 
-// How many times in a row to recreate, without a pause, a working subscription that vanished. A simulator loses all subscriptions at each
+// How many times in a row to recreate, without a pause, a live subscription that vanished. A simulator loses all subscriptions at each
 // restart. Pauses after more attempts end a conflict with a program that deletes the subscriptions.
 const patience = 5;
 
 /** Returns the row of a subscription that no longer exists on the platform. */
 export function vanished(own: OwnSubscription, now: number): OwnSubscription {
+  // It had ended before. Its pause for this failure has already begun.
+  if (!isLive(own.status)) return released(own);
   const reason = `The subscription no longer exists on the platform. ${recreated}`;
   const gone = { ...ended(own, { status: waiting, reason }, now), subscriptionId: null };
-  return own.status === enabled ? { ...gone, retryAt: now + pauseAfter(gone.attempts - patience) } : gone;
+  return { ...gone, retryAt: now + pauseAfter(gone.attempts - patience) };
 }
 
 /** Returns the row after its subscription was deleted on the platform. The service recreates the subscription at `retryAt`. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LeaseColumns } from '@stream-events/database';
 import type { TransportMethod } from '@stream-events/platforms';
 import { DataSource } from 'typeorm';
-import { verificationPending } from './own-subscription.js';
+import { notGranted, verificationPending } from './own-subscription.js';
 
 /** A claimed round, with what earlier rounds found out. */
 export interface ReconciliationClaim {
@@ -165,7 +165,19 @@ export class ReconciliationSchedule {
     await this.dataSource.query('UPDATE reconciliation SET due_at = now() WHERE due_at > now()');
   }
 
-  /** Makes a round with a listing due now, for example at startup, because anything may have changed while no instance was running. */
+  /**
+   * Makes a round with a listing due now, and ends the pauses after failures. For a start, because anything may have changed while no
+   * instance was running, and for a new conduit. Denials stay, because only consent ends them.
+   */
+  async startOver(): Promise<void> {
+    await this.dataSource.query(
+      'UPDATE subscriptions SET attempts = 0, retry_at = NULL WHERE status <> $1 AND (attempts > 0 OR retry_at IS NOT NULL)',
+      [notGranted],
+    );
+    await this.requestListing();
+  }
+
+  /** Makes a round with a listing due now. */
   async requestListing(): Promise<void> {
     await this.dataSource.query(
       'UPDATE reconciliation SET due_at = LEAST(due_at, now()), listing_due_at = LEAST(listing_due_at, now())',

@@ -19,7 +19,8 @@ export const alarmKinds = {
   transport_down:
     'The platform’s messages cannot arrive: no webhook subscription works, or event sockets are not connected',
   platform_unavailable: 'The platform’s API does not respond to calls',
-  subscription_not_enabled: 'Subscriptions that the service needs are still not enabled on the platform',
+  subscription_not_enabled:
+    'Subscriptions that the service needs are still not enabled on the platform, or do not stay enabled',
   shard_lost: 'A shard of the conduit has no connection, but other shards have one',
   channel_silent: 'A live channel has sent no events for much longer than usual',
   clock_off:
