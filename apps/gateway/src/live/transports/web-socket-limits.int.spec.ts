@@ -5,7 +5,6 @@ import { eventually } from '@stream-events/testing';
 import { WebSocket } from 'ws';
 import { atMost } from '../../../test/at-most.js';
 import { LiveEdges, type EdgeLimits } from '../../../test/live-edges.js';
-import { webSocketLimits } from '../live-limits.js';
 import { WebSockets } from './web-sockets.service.js';
 
 describe(`limits of ${WebSockets.name}`, () => {
@@ -30,85 +29,56 @@ describe(`limits of ${WebSockets.name}`, () => {
     return (await edges.register()).token;
   }
 
-  describe('wrong tokens', () => {
-    const delays = (delaysPerAddress: number): EdgeLimits => ({
-      sockets: {
-        tokenFailures: {
-          ...webSocketLimits.tokenFailures,
-          minDelayMs: 60_000,
-          maxDelayMs: 60_000,
-          delaysPerAddress,
-        },
-      },
+  describe('sockets without a valid token', () => {
+    const burst = (count: number): EdgeLimits => ({
+      http: { anonymous: { perSecond: 0, burst: count, addresses: 10 } },
     });
     const wrong = { token: 'a'.repeat(40) };
 
-    it('keep their sockets open for a time, and stop further handshakes of their address with 429', async () => {
-      const token = await setup(delays(2));
-      const refused = [await edges.connect(wrong), await edges.connect(wrong)];
-      const status = await eventually(async () => {
-        const [code, body, retryAfter] = await edges.refusal('/ws/platform-events');
-        expect(JSON.parse(body)).toMatchObject({ status: 429, title: 'Too Many Requests' });
-        return [code, retryAfter];
-      });
+    it('close with 4401, and stop further handshakes of their address with 429', async () => {
+      const token = await setup(burst(2));
+      for (let count = 0; count < 2; count += 1) {
+        const { closed } = await edges.connect(wrong);
+        expect(await closed).toEqual({ code: 4401, reason: 'Invalid token.' });
+      }
 
-      expect(status).toEqual([429, '60']);
-      for (const { socket } of refused) expect(socket.readyState).toBe(WebSocket.OPEN);
+      const [status, body, retryAfter] = await edges.refusal('/ws/platform-events');
+      expect([status, retryAfter]).toEqual([429, '1']);
+      expect(JSON.parse(body)).toMatchObject({ status: 429, title: 'Too Many Requests' });
       const authorization = `Token ${wrong.token}`;
       expect((await edges.refusal('/ws/platform-events', { headers: { authorization } }))[0]).toBe(429);
+      expect((await edges.openStream(wrong.token)).status).toBe(429);
       await edges.connect(undefined, { headers: { authorization: `Token ${token}` } });
+      await edges.untilLive(1);
+      const stream = await edges.openStream(token);
+      expect(stream.status).toBe(200);
+      await stream.body?.cancel();
       await edges.untilLive(1);
       await edges.connect({ token }, { localAddress: '127.0.0.2' });
       await edges.untilLive(2);
     });
 
-    it('do not delay a valid token of the same address', async () => {
-      const token = await setup(delays(3));
-      const refused = [await edges.connect(wrong), await edges.connect(wrong)];
-      await edges.connect({ token });
+    it('count when their clients leave without a token, like requests without one', async () => {
+      await setup(burst(2));
+      const { socket, closed } = await edges.connect();
+      socket.close();
+      await closed;
+      await eventually(async () => {
+        const { status } = await edges.openStream(undefined, '/unknown', {
+          headers: { connection: 'close' },
+        });
+        expect(status).toBe(429);
+      });
 
-      await edges.untilLive(1);
-      for (const { socket } of refused) expect(socket.readyState).toBe(WebSocket.OPEN);
+      expect((await edges.refusal('/ws/platform-events'))[0]).toBe(429);
     });
 
-    it('count, even if the client does not wait for the close', async () => {
-      await setup(delays(2));
-      for (let count = 0; count < 2; count += 1) {
-        const { socket } = await edges.connect(wrong);
-        socket.close();
+    it('do not count when a valid token follows', async () => {
+      const token = await setup(burst(1));
+      for (let count = 1; count <= 3; count += 1) {
+        await edges.connect({ token });
+        await edges.untilLive(count);
       }
-
-      await eventually(async () => expect((await edges.refusal('/ws/platform-events'))[0]).toBe(429));
-    });
-
-    it('are not counted for clients that leave without a token', async () => {
-      const token = await setup(delays(1));
-      for (let count = 0; count < 3; count += 1) {
-        const { socket, closed } = await edges.connect();
-        socket.close();
-        await closed;
-      }
-      await edges.connect({ token });
-
-      await edges.untilLive(1);
-    });
-
-    it('get 4401 after the delay', async () => {
-      const tokenFailures = { ...webSocketLimits.tokenFailures, minDelayMs: 100, maxDelayMs: 400 };
-      await setup({ sockets: { tokenFailures } });
-      for (let count = 0; count < 3; count += 1) {
-        const { closed } = await edges.connect(wrong);
-        expect(await closed).toEqual({ code: 4401, reason: 'Invalid token.' });
-      }
-    });
-
-    it('get 1012 when the service stops', async () => {
-      await setup(delays(2));
-      const { closed } = await edges.connect(wrong);
-      isRunning = false;
-      await edges.stop();
-
-      expect(await closed).toMatchObject({ code: 1012 });
     });
   });
 
