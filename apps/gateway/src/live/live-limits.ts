@@ -56,6 +56,11 @@ export const webSocketLimits: WebSocketLimits = {
 
 /** Maximum size of a message from a WebSocket client, in bytes. A first message with 100 event types of the platform is about 3 KiB. */
 export const maxMessageBytes = 16 * 1024;
+/**
+ * Maximum number of messages, pings, and pongs from a WebSocket client per minute, not counting its first message. A client that answers
+ * each ping of the gateway sends two per minute, and one that also pings every 5 s sends 14.
+ */
+export const maxFramesPerMinute = 60;
 /** Maximum number of event types in one filter. No supported platform has more event types. */
 export const maxEventTypes = 100;
 /** Maximum length of a connection's name, in characters. */

@@ -1,10 +1,11 @@
 import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { WebSocket } from 'ws';
 import { atMost } from '../../../test/at-most.js';
-import { LiveEdges, type EdgeLimits } from '../../../test/live-edges.js';
+import { LiveEdges, type EdgeLimits, type TestClient } from '../../../test/live-edges.js';
 import { WebSockets } from './web-sockets.service.js';
 
 describe(`limits of ${WebSockets.name}`, () => {
@@ -79,6 +80,83 @@ describe(`limits of ${WebSockets.name}`, () => {
         await edges.connect({ token });
         await edges.untilLive(count);
       }
+    });
+  });
+
+  describe('many small frames', () => {
+    /** A client that is live, after its first message. */
+    async function openLive(): Promise<TestClient> {
+      const token = await setup();
+      const client = await edges.connect({ token });
+      await edges.untilLive(1);
+      return client;
+    }
+
+    it('close with 4400 above 60 messages, pings, and pongs after the first message', async () => {
+      const { socket, closed, messages } = await openLive();
+      let pongs = 0;
+      socket.on('pong', () => (pongs += 1));
+      for (let count = 0; count < 20; count += 1) {
+        socket.send('later');
+        socket.pong();
+        socket.ping();
+      }
+      await eventually(() => expect(pongs).toBe(20));
+      edges.feed.publish();
+      await eventually(() => expect(messages).toHaveLength(1));
+      socket.pong();
+
+      expect(await closed).toEqual({
+        code: 4400,
+        reason: 'you sent more than 60 messages, pings, and pongs in a minute',
+      });
+      await edges.untilLive(0);
+      expect(await edges.app.get(Registry).metrics()).toMatch(
+        /live_connections_closed_total\{reason="invalid"\} 1/,
+      );
+    });
+
+    it('are allowed again in the next minute', async () => {
+      const { socket, closed } = await openLive();
+      const clock = jest.spyOn(performance, 'now');
+      const sent = async (): Promise<void> => {
+        for (let count = 0; count < 59; count += 1) socket.pong();
+        socket.ping();
+        await once(socket, 'pong');
+      };
+      await sent();
+      clock.mockReturnValue(performance.now() + 60_000);
+      await sent();
+      socket.pong();
+
+      expect(await closed).toMatchObject({ code: 4400 });
+      clock.mockRestore();
+    });
+
+    it('close a socket that has sent no token yet', async () => {
+      await setup();
+      const { socket, closed } = await edges.connect();
+      for (let count = 0; count <= 60; count += 1) socket.ping();
+
+      expect(await closed).toMatchObject({ code: 4400 });
+    });
+
+    it('let the event loop serve others after each frame', async () => {
+      const { socket } = await openLive();
+      let turns = 0;
+      let isCounting = true;
+      const count = (): void => {
+        turns += 1;
+        if (isCounting) setImmediate(count);
+      };
+      // The server runs in this process and counts the same turns. It gets all frames in one read.
+      for (let frame = 0; frame < 30; frame += 1) socket.pong();
+      socket.ping();
+      setImmediate(count);
+      await once(socket, 'pong');
+      isCounting = false;
+
+      expect(turns).toBeGreaterThanOrEqual(30);
     });
   });
 

@@ -18,6 +18,7 @@ import { untilFirstMessage } from './first-message.js';
 import type { LiveConnection } from '../connections/live-connection.js';
 import { LiveConnections } from '../connections/live-connections.service.js';
 import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
+import { limitFrames } from './frame-limit.js';
 import { closeWebSocket, WebSocketSink } from './web-socket.sink.js';
 import type { CloseReason } from '../close-codes.js';
 import { closeLimitMs, maxMessageBytes, type WebSocketLimits } from '../live-limits.js';
@@ -45,6 +46,8 @@ const serverOptions = {
   maxFragments: maxMessagePieces,
   maxBufferedChunks: maxMessagePieces,
   closeTimeout: closeLimitMs,
+  // Handle one message, ping, or pong per socket in each event-loop turn, so that a read full of small frames does not block other clients.
+  allowSynchronousEvents: false,
 };
 
 const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
@@ -139,8 +142,10 @@ export class WebSockets {
     this.waiting.add(webSocket);
     webSocket.once('close', () => this.waiting.delete(webSocket));
     endWhenSilent(webSocket, this.options.pingMs);
+    const frames = limitFrames(webSocket, (text) => closeWebSocket(webSocket, 'invalid', text));
     try {
-      await this.admit(webSocket, client);
+      const connection = await this.admit(webSocket, client);
+      if (connection) frames.close = (text) => connection.close('invalid', text);
     } catch (error) {
       this.turnAway(webSocket, client, toServiceError(error));
     }
