@@ -141,11 +141,12 @@ function serve(
 }
 
 function respond(response: ServerResponse, answer: DirectResponse, id: string): void {
-  if (answer.status === 204) response.writeHead(204, ['X-Request-Id', id]).end();
+  if (answer.status === 204) response.writeHead(204, ['X-Request-Id', id, 'Cache-Control', 'no-store']).end();
   else
     response
       .writeHead(200, {
         'X-Request-Id': id,
+        'Cache-Control': 'no-store',
         'Content-Type': 'text/plain; charset=utf-8',
         'Content-Length': Buffer.byteLength(answer.body),
       })
