@@ -52,9 +52,7 @@ export class AnonymousRequests {
 
   /** Bounds the memory. Unless thousands of addresses send requests within seconds, the oldest address has its whole burst again. */
   private forgetOldest(): void {
-    for (const address of this.allowances.keys()) {
-      this.allowances.delete(address);
-      return;
-    }
+    const [oldest = ''] = this.allowances.keys();
+    this.allowances.delete(oldest);
   }
 }

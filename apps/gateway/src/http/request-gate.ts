@@ -27,7 +27,7 @@ interface Anonymous {
   recognize: RecognizeToken;
 }
 
-const anonymousOf = new WeakMap<Server, Anonymous>();
+const limitsOf = new WeakMap<Server, Anonymous>();
 
 /**
  * Creates the check that each request passes before Fastify and before the direct routes. Both would take many times as long as the
@@ -46,7 +46,7 @@ const anonymousOf = new WeakMap<Server, Anonymous>();
  */
 export function createGate(fastify: FastifyInstance, limits: AnonymousLimits): Gate {
   const anonymous: Anonymous = { requests: new AnonymousRequests(limits), recognize: () => undefined };
-  anonymousOf.set(fastify.server, anonymous);
+  limitsOf.set(fastify.server, anonymous);
   const isMessage = findMessageRoutes(fastify);
   return (request, response, serve) => {
     const { socket, method, headers } = request;
@@ -59,8 +59,8 @@ export function createGate(fastify: FastifyInstance, limits: AnonymousLimits): G
     pending.add(response);
     // Node also emits `close` when the client disconnects early.
     response.once('close', () => pending.delete(response));
-    const key = anonymousKeyOf(request);
     if (isMessage(request)) return serve(request, response);
+    const key = anonymousKeyOf(request);
     // Browsers send preflights without a token. The gateway answers them before it checks a token.
     const recognition = method === 'OPTIONS' ? undefined : anonymous.recognize(headers.authorization);
     const { requests } = anonymous;
@@ -81,15 +81,18 @@ export function createGate(fastify: FastifyInstance, limits: AnonymousLimits): G
 
 /** Makes the gate of a server recognize tokens. Until then, every request counts as one without a token. */
 export function recognizeTokens(server: Server, recognize: RecognizeToken): void {
-  const anonymous = anonymousOf.get(server);
-  if (anonymous) anonymous.recognize = recognize;
+  limitOf(server).recognize = recognize;
 }
 
 /** The limit on requests without a valid token, for WebSockets, which do not pass the gate. */
 export function anonymousRequestsOf(server: Server): AnonymousRequests {
-  const anonymous = anonymousOf.get(server);
+  return limitOf(server).requests;
+}
+
+function limitOf(server: Server): Anonymous {
+  const anonymous = limitsOf.get(server);
   if (!anonymous) throw new Error('the HTTP server has no gate');
-  return anonymous.requests;
+  return anonymous;
 }
 
 /** Finds out which requests are platform messages, from the routes of the server. */
