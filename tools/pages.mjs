@@ -69,8 +69,8 @@ async function printControls() {
 }
 
 async function printLimits() {
-  const { catchUpLimits, connectionLimits, keepAliveMs, maxBufferedBytes, maxMessageBytes, webSocketLimits } =
-    await importLive('live-limits');
+  const limits = await importLive('live-limits');
+  const { catchUpLimits, connectionLimits, keepAliveMs, maxBufferedBytes, webSocketLimits } = limits;
   const { rehearsalLimits } = await import('../apps/gateway/dist/rehearsals/rehearsal-limits.js');
   const print = (number) => number.toLocaleString('en');
   return printTable(
@@ -85,7 +85,8 @@ async function printLimits() {
       ['time for a WebSocket client to send its token', `${webSocketLimits.tokenMs / 1_000} s`],
       ['WebSockets without a token yet, per gateway', print(webSocketLimits.waiting.total)],
       ['WebSockets without a token yet, per client address', print(webSocketLimits.waiting.perAddress)],
-      ['size of a client’s message', `${maxMessageBytes / 1024} KiB`],
+      ['size of a client’s message', `${limits.maxMessageBytes / 1024} KiB`],
+      ['messages, pings, and pongs of a WebSocket client per minute', print(limits.maxFramesPerMinute)],
       ['concurrent rehearsals to the connections of one user', print(rehearsalLimits.perUser)],
       ['concurrent rehearsals to the connections of all users', print(rehearsalLimits.total)],
       ['events per second of a rehearsal', print(rehearsalLimits.eventsPerSecond)],

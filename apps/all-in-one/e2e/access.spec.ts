@@ -105,4 +105,19 @@ describe('every route, for every kind of client', () => {
     }
     expect(wrong).toEqual([]);
   }, 600_000); // more than 1,000 requests
+
+  it('forbids caches to store any reply except the API descriptions', async () => {
+    const kept: string[] = [];
+    const note = async (method: string, path: string, token: string | null): Promise<void> => {
+      const { headers } = await stack.request(method, path, { token });
+      if (headers.get('cache-control') !== 'no-store') kept.push(path);
+    };
+    for (const { method, path } of operations)
+      if (method === 'GET') await note('HEAD', path.replaceAll(/\{\w+\}/g, unknownId), stack.ownerToken);
+    for (const path of ['/api/v1/unknown', '/api/openapi.json', '/api/asyncapi.json'])
+      await note('GET', path, null);
+    await note('POST', '/api/v1/platform-events/webhook', null);
+
+    expect(kept).toEqual(['/api/openapi.json', '/api/asyncapi.json']);
+  }, 600_000);
 });

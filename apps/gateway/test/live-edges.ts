@@ -40,8 +40,6 @@ import {
   webSocketLimits,
 } from '../src/live/live-limits.js';
 
-// The tests send wrong tokens from one address, so disable the delay that follows a wrong token.
-const withoutDelay = { ...webSocketLimits.tokenFailures, minDelayMs: 0 };
 // Time limit for the first token. Long, because a busy machine must finish the other steps of a test first.
 const patientTokenMs = 120_000;
 
@@ -103,7 +101,6 @@ export class LiveEdges {
       sockets: {
         ...webSocketLimits,
         plainFormat: 'plain' as const,
-        tokenFailures: withoutDelay,
         tokenMs: patientTokenMs,
         ...sockets,
       },

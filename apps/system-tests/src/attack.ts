@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { AttackBed, type AttackPace, type AttackResult, type MemberResult } from './attack/attack-bed.js';
-import { attacks, sizes } from './attack/attacks.js';
+import { attacks, sizesOf } from './attack/attacks.js';
 import { memberAttacks } from './attack/members.js';
 import { printSections } from './attack/report.js';
 import { say } from './measure/progress.js';
@@ -38,7 +38,7 @@ const bed = await AttackBed.start(flags.product);
 try {
   const results: AttackResult[] = [];
   for (const attack of chosen)
-    for (const size of sizes) {
+    for (const size of sizesOf(attack)) {
       say(`${attack.name}, ${size.addresses} × ${size.perAddress}: running`);
       results.push(await bed.run(attack, size, pace));
     }

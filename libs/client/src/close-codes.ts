@@ -8,7 +8,7 @@ export const closeCodes = {
   shuttingDown: 1012,
   /** There are too many connections, or a part of the service is down. */
   overloaded: 1013,
-  /** The request is invalid. */
+  /** The request is invalid, or the client sends too many messages. */
   invalid: 4400,
   /** The token is missing, wrong, or no longer valid. */
   unauthenticated: 4401,

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { startAdminServer, type AdminServer } from './admin-server.js';
 import { Health } from './health.js';
@@ -68,6 +70,37 @@ describe(startAdminServer.name, () => {
     expect((await call('/metrics')).status).toBe(403);
     expect(await (await call('/health/ready')).json()).toEqual({ status: 'error' });
     expect((await call('/health/live')).status).toBe(200);
+  });
+
+  /** Sends a request with this `Host` header. `fetch` does not allow to set it. */
+  async function statusFor(host: string | undefined, path = '/metrics'): Promise<number | undefined> {
+    const options = { port: server.port, host: '127.0.0.1', path, ...(host && { headers: { host } }) };
+    const [response] = (await once(get(options), 'response')) as [IncomingMessage]; // Safe cast: the event has this argument.
+    response.resume();
+    return response.statusCode;
+  }
+
+  it('serves only loopback names on loopback', async () => {
+    for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1', '127.8.9.10:9000', '[::1]', '[::1]:9000'])
+      expect(await statusFor(host)).toBe(200);
+
+    for (const host of [
+      'rebound.example',
+      '127.0.0.1.rebound.example',
+      'localhost.example:9000',
+      '192.0.2.1',
+      '[::2]',
+      '::1:x',
+      ' ',
+    ])
+      for (const path of ['/metrics', '/health/ready', '/health/live'])
+        expect(await statusFor(host, path)).toBe(421);
+  });
+
+  it('serves every name on other interfaces', async () => {
+    await restart('0.0.0.0', 'a-token-for-prometheus');
+
+    expect(await statusFor('gateway.example:9000', '/health/ready')).toBe(200);
   });
 
   it('responds with 500 when a metric cannot be collected, and continues', async () => {

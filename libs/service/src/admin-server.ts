@@ -25,6 +25,8 @@ type Permission = { kind: 'everybody' | 'nobody' } | { kind: 'token'; hash: Buff
 /**
  * Serves `/health/live`, `/health/ready`, and `/metrics` on a separate port. Probes need no token. Metrics and failure details can name
  * hosts, users, and volumes, so only clients with the token see them. Without a token, only a server that listens on loopback shows them.
+ * Such a server also rejects requests for other hosts: a web page could otherwise read it through a name that resolves to loopback (DNS
+ * rebinding).
  */
 export async function startAdminServer({
   host,
@@ -33,7 +35,8 @@ export async function startAdminServer({
   health,
   metrics,
 }: AdminOptions & { health: Health; metrics: Registry }): Promise<AdminServer> {
-  const server = createServer(respond(permissionOf(host, token), health, metrics));
+  const accepts = isLocal(host) ? isForLocalHost : () => true;
+  const server = createServer(respond(permissionOf(host, token), accepts, { health, metrics }));
   server.requestTimeout = 10_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -68,12 +71,27 @@ function mayRead(permission: Permission, { headers }: IncomingMessage): boolean 
   return timingSafeEqual(hash(token), permission.hash);
 }
 
-function respond(permission: Permission, health: Health, metrics: Registry): RequestListener {
+/** Whether the `Host` header names loopback. HTTP/1.0 clients may omit the header; browsers never do. */
+function isForLocalHost({ headers: { host = 'localhost' } }: IncomingMessage): boolean {
+  const [, name = ''] =
+    /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(host)?.filter((part) => part !== undefined) ?? [];
+  return isLocal(name.toLowerCase());
+}
+
+function respond(
+  permission: Permission,
+  accepts: (request: IncomingMessage) => boolean,
+  { health, metrics }: { health: Health; metrics: Registry },
+): RequestListener {
   return (request, response) => {
     const send = (status: number, type: string, body: string): void => {
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
     };
     const answer = async (): Promise<void> => {
+      if (!accepts(request)) {
+        send(421, 'text/plain', 'Misdirected Request: use localhost, 127.0.0.1, or [::1] as the host\n');
+        return;
+      }
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         send(405, 'text/plain', 'Method Not Allowed\n');
         return;

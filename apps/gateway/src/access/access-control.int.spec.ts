@@ -30,7 +30,8 @@ afterEach(async () => {
 /** Starts a server with owner-only routes. Requests to `/held` wait for `release()`. Every key authenticates as `lookup.caller`. */
 async function startServer() {
   const lookup: { caller: Caller | undefined; count: number } = { caller: owner, count: 0 };
-  const tokens: Pick<TokenLookup, 'authenticate'> = {
+  const tokens: Pick<TokenLookup, 'authenticate' | 'identify'> = {
+    identify: () => Promise.resolve(lookup.caller),
     authenticate: () => {
       lookup.count += 1;
       const { caller } = lookup;
@@ -41,7 +42,7 @@ async function startServer() {
   };
   const fastify = createHttpServer(false).getInstance();
   new AccessControl(
-    tokens as TokenLookup, // Safe cast: AccessControl calls only `authenticate`.
+    tokens as TokenLookup, // Safe cast: AccessControl calls only these methods.
     new RateLimits(config, () => 0),
     new UserTurns(config),
     new WorkBudgets(config),

@@ -5,6 +5,7 @@ import { CONFIG } from '@stream-events/service';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
 import { sendProblem, toServiceError } from '../http/problem.js';
+import { recognizeTokens } from '../http/request-gate.js';
 import { RequestLog } from '../http/request-log.js';
 import type { Access } from './allow-access.decorator.js';
 import { callerOf, setCaller, type Caller } from './caller.js';
@@ -39,6 +40,7 @@ export class AccessControl {
    * the handler runs, checks access again, unless the response stays open. `AccessGuard` rejects requests to routes without `AllowAccess`.
    */
   watch(fastify: FastifyInstance): void {
+    recognizeTokens(fastify.server, (authorization) => this.recognize(authorization));
     fastify.addHook(
       'onRequest',
       this.hook((access, request, reply) => this.admit(access, request, reply)),
@@ -121,6 +123,12 @@ export class AccessControl {
     const caller = await this.authenticate(authorization);
     refuseWithoutRights(access, caller);
     return caller;
+  }
+
+  /** Whether a header contains a valid token. True if the token cannot be checked: the request's own check then reports the error. */
+  private recognize(authorization: string | undefined): Promise<boolean> | undefined {
+    const key = readToken(authorization);
+    return key === undefined ? undefined : this.tokens.identify(key).then(Boolean, () => true);
   }
 
   private async authenticate(authorization: string | undefined): Promise<Caller> {

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Res } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Health, LOGGER, Registry, type Logger } from '@stream-events/service';
 import type { FastifyReply } from 'fastify';
@@ -66,7 +66,6 @@ export class HealthController {
 
   @Get('health/ready')
   @AllowAccess('public')
-  @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getReadiness',
     summary: 'Check that the process can serve requests',

@@ -65,6 +65,7 @@ describe(addDirectRoute.name, () => {
 
       expect([response.status, await response.text()]).toEqual([204, '']);
       expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+      expect(response.headers.get('cache-control')).toBe('no-store');
       expect(bodies).toEqual(['{"é":1}']);
       await close();
     },

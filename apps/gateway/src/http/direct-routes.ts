@@ -10,6 +10,7 @@ import { maxBodyBytes } from './http-limits.js';
 import { allPathsOf } from './paths.js';
 import { toServiceError, writeProblem } from './problem.js';
 import { tooManyRequests, type Admit } from './requests-in-progress.js';
+import type { Gate } from './request-gate.js';
 import type { RequestTraces } from './trace-requests.js';
 
 /** A response without a body, or with plain text. */
@@ -31,6 +32,7 @@ export interface DirectRoute {
 
 /** The limits and traces of direct routes. Requests that Fastify serves have the same ones. */
 export interface DirectRouteOptions {
+  gate: Gate;
   admit: Admit;
   bodies: BodyLimits;
   /** Undefined when traces are off. */
@@ -65,11 +67,12 @@ export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRoute
     response: ServerResponse,
   ) => void)[]; // Safe cast: Node calls `request` listeners with these arguments.
   server.removeAllListeners('request');
-  server.on('request', (request, response) => {
+  const serveRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const found = isClosing ? undefined : routes.get(request.url ?? '');
     if (found && isOrdinary(request)) serve(found, { request, response }, options);
     else for (const listener of listeners) listener.call(server, request, response);
-  });
+  };
+  server.on('request', (request, response) => options.gate(request, response, serveRequest));
 }
 
 /** Adds a direct route for POST requests. Register the same route in Fastify, which serves the requests that the direct route declines. */
@@ -118,9 +121,7 @@ function serve(
     route.onFailed(error, { id, method: 'POST', route: route.pattern });
     refuse(error);
   };
-  const admission = admit(request, response, 'messages');
-  if (!admission) return;
-  if (!admission.claim) return refuse(tooManyRequests());
+  if (!admit(request, response, 'messages')) return refuse(tooManyRequests());
   let isRefused = false;
   const endReading = bodies.begin(request, (error) => {
     isRefused = true;
@@ -140,11 +141,12 @@ function serve(
 }
 
 function respond(response: ServerResponse, answer: DirectResponse, id: string): void {
-  if (answer.status === 204) response.writeHead(204, ['X-Request-Id', id]).end();
+  if (answer.status === 204) response.writeHead(204, ['X-Request-Id', id, 'Cache-Control', 'no-store']).end();
   else
     response
       .writeHead(200, {
         'X-Request-Id': id,
+        'Cache-Control': 'no-store',
         'Content-Type': 'text/plain; charset=utf-8',
         'Content-Length': Buffer.byteLength(answer.body),
       })

@@ -41,7 +41,7 @@ export function whenBodyIsRead(request: IncomingMessage, respond: (isRead: boole
  * Keeps the connection open for `lingerMs` after the last response, and discards what the client still sends. If Node destroyed the socket
  * at once, the operating system would reset the connection, and the client might never see the response.
  */
-function linger({ socket }: IncomingMessage): void {
+export function linger({ socket }: IncomingMessage): void {
   // Node calls this method after the response has been sent.
   socket.destroySoon = () => {
     socket.end();

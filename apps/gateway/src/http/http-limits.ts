@@ -1,3 +1,4 @@
+import type { AnonymousLimits } from './anonymous-requests.js';
 import type { ShareLimits } from './fair-share.js';
 
 /**
@@ -17,6 +18,8 @@ export interface HttpLimits {
   messageBodies: ShareLimits;
   /** Bytes of large responses that clients have not read yet. */
   responses: ShareLimits;
+  /** Requests without a valid token, and WebSockets that present none. Excludes platform messages. */
+  anonymous: AnonymousLimits;
 }
 
 const kib = 1024;
@@ -65,6 +68,8 @@ export const httpLimits: HttpLimits = {
   // A response can give way only while its client does not read it. `patienceMs` begins when the response is ready. One client can have 64
   // unread pages of the largest size (1 MiB).
   responses: { total: 256 * mib, perAddress: 64 * mib, patienceMs: 2_000 },
+  // A page of the console loads a few dozen files without a token. 10,000 addresses take about 2 MiB.
+  anonymous: { perSecond: 100, burst: 300, addresses: 10_000 },
 };
 
 /**
@@ -75,7 +80,7 @@ export const maxConnections = 20_000;
 
 /**
  * Maximum number of pending requests per connection. Few clients pipeline. Without this limit, a few connections could use up the request
- * limit of their address.
+ * limit of their address, and one read of 64 KiB could make the gateway serve about 1,100 requests in one event-loop turn.
  */
 export const maxRequestsPerConnection = 16;
 

@@ -26,6 +26,7 @@ import {
 } from './http-limits.js';
 import { canonicalUrl } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
+import { createGate } from './request-gate.js';
 import { limitConnections, limitRequests } from './requests-in-progress.js';
 import { addSecurityHeaders } from './security-headers.js';
 import { traceRequests, type RequestTraces } from './trace-requests.js';
@@ -97,9 +98,10 @@ export function createHttpServer(
   correlate(fastify);
   if (traces) traceRequests(fastify, traces);
   addSecurityHeaders(fastify);
+  const gate = createGate(fastify, allLimits.anonymous);
   const admit = limitRequests(fastify, allLimits);
   const bodies = limitBodies(fastify, allLimits);
-  serveDirectRoutes(fastify, { admit, bodies, traces });
+  serveDirectRoutes(fastify, { gate, admit, bodies, traces });
   closeAfterEarlyResponses(fastify);
   endConnectionsOnClose(fastify);
   refuseFaultyHost(fastify);

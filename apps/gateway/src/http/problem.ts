@@ -95,6 +95,7 @@ export function printAnswer(problem: Problem, headers: Record<string, string> = 
   const allHeaders = {
     ...securityHeaders,
     'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
     ...headers,
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',

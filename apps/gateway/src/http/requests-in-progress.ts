@@ -4,12 +4,7 @@ import { ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { addressKey, clientAddressOf, type IsTrusted } from './client-address.js';
 import { FairShare, type Claim } from './fair-share.js';
-import {
-  largeResponseBytes,
-  maxRequestsPerConnection,
-  unreadLimitMs,
-  type HttpLimits,
-} from './http-limits.js';
+import { largeResponseBytes, unreadLimitMs, type HttpLimits } from './http-limits.js';
 import { becomeProblem, sendProblem } from './problem.js';
 
 declare module 'fastify' {
@@ -20,6 +15,8 @@ declare module 'fastify' {
 }
 
 interface Connection {
+  /** Whether the peer is a trusted proxy. */
+  readonly isProxy: boolean;
   /** The client address of a request. Behind a trusted proxy, each request can come from a different client. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** The key under which limits count the client of a request (`addressKey`). */
@@ -30,10 +27,12 @@ interface Connection {
   readonly pending: Set<ServerResponse>;
   /** Whether to close the connection when another request arrives. */
   isTaken: boolean;
+  /** Whether the last response of the connection has been sent or waits behind others, so that further requests are dropped. */
+  isRefused: boolean;
 }
 
 const connections = new WeakMap<Socket, Connection>();
-const admissions = new WeakMap<FastifyRequest, Admission>();
+const claims = new WeakMap<FastifyRequest, Claim>();
 
 export function tooManyRequests(): ServiceError {
   return new ServiceError(
@@ -64,7 +63,7 @@ export function limitConnections(
       ? (request: IncomingMessage) => clientAddressOf(request, isTrusted)
       : () => address;
     const keyOf = isProxy ? (request: IncomingMessage) => addressKey(addressOf(request)) : () => key;
-    connections.set(socket, { addressOf, keyOf, claim, pending, isTaken: false });
+    connections.set(socket, { isProxy, addressOf, keyOf, claim, pending, isTaken: false, isRefused: false });
     socket.once('close', () => {
       claim?.release();
       // Node closes only the response that it is sending. Close the pipelined responses behind it too: without `close`, their requests
@@ -82,20 +81,12 @@ function closeResponse(response: ServerResponse): void {
   Object.assign(response.destroy(), { _closed: true }).emit('close');
 }
 
-interface Admission {
-  /** Undefined if the request exceeds a limit. */
-  claim: Claim | undefined;
-}
-
-/**
- * Counts a request and checks it against the limit. Destroys the connection and returns undefined if the connection must serve no further
- * request.
- */
+/** Counts a request until its response is closed. Returns undefined if the request exceeds a limit. */
 export type Admit = (
   request: IncomingMessage,
   response: ServerResponse,
   kind: 'requests' | 'messages',
-) => Admission | undefined;
+) => Claim | undefined;
 
 /**
  * Rejects requests above a limit before their bodies are read, to bound memory. Also limits the large responses that clients have not read
@@ -105,35 +96,23 @@ export function limitRequests(fastify: FastifyInstance, limits: HttpLimits): Adm
   const shares = { requests: new FairShare(limits.requests), messages: new FairShare(limits.messages) };
   const responses = new FairShare(limits.responses);
   const admit: Admit = (request, response, kind) => {
-    const { socket } = request;
-    const { pending, isTaken, keyOf } = connectionOf(socket);
-    if (isTaken) {
-      // The new request would wait behind a response that stays open, and Node would not notice when the client disconnects.
-      socket.destroy();
-      return undefined;
-    }
-    const claim = pending.size < maxRequestsPerConnection ? shares[kind].claim(keyOf(request), 1) : undefined;
-    pending.add(response);
+    const claim = shares[kind].claim(clientKeyOf(request), 1);
     // Node also emits `close` when the client disconnects early.
-    response.once('close', () => {
-      pending.delete(response);
-      claim?.release();
-    });
-    return { claim };
+    if (claim) response.once('close', () => claim.release());
+    return claim;
   };
   fastify.addHook('onRequest', (request, reply, done) => {
     const kind = request.routeOptions.config.receivesMessages ? 'messages' : 'requests';
-    const admission = admit(request.raw, reply.raw, kind);
-    if (!admission) return;
-    admissions.set(request, admission);
-    if (admission.claim) done();
-    else sendProblem(reply, tooManyRequests());
+    const claim = admit(request.raw, reply.raw, kind);
+    if (!claim) return sendProblem(reply, tooManyRequests());
+    claims.set(request, claim);
+    done();
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { socket } = request.raw;
     // The response is ready. If its client does not read it, the request can now give way to other requests.
     const giveWay = (): boolean => socket.writableLength > 0 && socket.destroy().destroyed;
-    admissions.get(request)?.claim?.offer(giveWay);
+    claims.get(request)?.offer(giveWay);
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return done(null, payload);
     // The client has left. Make no claim: `close` has already been emitted, so nothing would release it.
     if (reply.raw.destroyed) return done(null, payload);
@@ -158,6 +137,15 @@ export function clientKeyOf(request: IncomingMessage): string {
   return connectionOf(request.socket).keyOf(request);
 }
 
+/**
+ * The key under which a limit counts a client without a token (`addressKey`). Undefined for a trusted proxy that sends a request of its own,
+ * such as a health check, or that names no client.
+ */
+export function anonymousKeyOf(request: IncomingMessage): string | undefined {
+  const { addressOf, keyOf, isProxy } = connectionOf(request.socket);
+  return isProxy && addressOf(request) === request.socket.remoteAddress ? undefined : keyOf(request);
+}
+
 /** The client address of a request that bypasses Fastify. Equals Fastify's `request.ip`. */
 export function clientAddress(request: IncomingMessage): string {
   return connectionOf(request.socket).addressOf(request);
@@ -178,7 +166,7 @@ export function keepOpen(request: FastifyRequest): void {
   const { socket } = request.raw;
   takeConnection(socket);
   stopCounting(socket);
-  admissions.get(request)?.claim?.release();
+  claims.get(request)?.release();
 }
 
 /** Makes the connection close when another request arrives on it. */
@@ -191,7 +179,7 @@ export function stopCounting(socket: Socket): void {
   connectionOf(socket).claim?.release();
 }
 
-function connectionOf(socket: Socket): Connection {
+export function connectionOf(socket: Socket): Connection {
   const connection = connections.get(socket);
   if (!connection) throw new Error('the connection belongs to a server without limits');
   return connection;

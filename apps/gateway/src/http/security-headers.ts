@@ -27,14 +27,14 @@ const pagePolicy = [
 
 /**
  * Adds the security headers to every response that Fastify sends. Pages get their own policy. The gateway's own pages can frame a page that
- * sets `x-frame-options: SAMEORIGIN`.
+ * sets `x-frame-options: SAMEORIGIN`. Caches must not store responses of the API.
  */
 export function addSecurityHeaders(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (_request, reply, done) => {
     void reply.headers(securityHeaders);
     done();
   });
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
     const type = reply.getHeader('content-type');
     // Include scripts: a service worker takes its policy from the response that delivered its script.
     if (typeof type === 'string' && /^text\/html|javascript/.test(type)) {
@@ -43,6 +43,9 @@ export function addSecurityHeaders(fastify: FastifyInstance): void {
     }
     // Do not send the API's policy with a 304. The browser would store it with the cached page and apply it there.
     if (reply.statusCode === 304) void reply.removeHeader('content-security-policy');
+    // Only controller routes declare access. Pages and pictures have their own rule, and the API descriptions are public.
+    if (request.routeOptions.config.access !== undefined && !reply.hasHeader('cache-control'))
+      void reply.header('cache-control', 'no-store');
     done(null, payload);
   });
 }

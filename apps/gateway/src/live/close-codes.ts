@@ -5,7 +5,7 @@
 export const closeCodes = {
   shutting_down: { code: 1012, text: 'the service is restarting: reconnect' },
   overloaded: { code: 1013, text: 'too many connections, or a part of the service is down: try again later' },
-  invalid: { code: 4400, text: 'the request is not valid' },
+  invalid: { code: 4400, text: 'the request is not valid, or the client sends too many messages' },
   unauthenticated: { code: 4401, text: 'no valid token' },
   forbidden: { code: 4403, text: 'the token does not have the scope events:live' },
   too_slow: { code: 4408, text: 'you read too slowly: reconnect with your last position' },

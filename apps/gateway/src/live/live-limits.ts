@@ -34,25 +34,6 @@ export interface CatchUpLimits {
 
 export const catchUpLimits: CatchUpLimits = { perUser: 2, turnMs: 5_000, messagesPerSecond: 10_000 };
 
-/** Limits on clients that send wrong tokens. */
-export interface TokenFailureLimits {
-  /**
-   * How long a socket with a wrong token stays open after its handshake. Doubles with each further failure from the same address, up to
-   * `maxDelayMs`.
-   */
-  minDelayMs: number;
-  maxDelayMs: number;
-  /**
-   * With this many concurrent delays, further handshakes from the address get 429 unless they contain a valid token. Sockets that are
-   * already open can add delays beyond this number.
-   */
-  delaysPerAddress: number;
-  /** How long the gateway remembers an address after its last failure. */
-  memoryMs: number;
-  /** Maximum number of remembered addresses. */
-  addresses: number;
-}
-
 /** Limits on the WebSockets of one gateway process. */
 export interface WebSocketLimits {
   /**
@@ -60,7 +41,6 @@ export interface WebSocketLimits {
    * the most (see `FairShare`). Ordinary clients send their token immediately, so that socket is probably an attacker's.
    */
   waiting: ShareLimits;
-  tokenFailures: TokenFailureLimits;
   /** Time limit for a socket to send its token. */
   tokenMs: number;
   /** How often the gateway pings a socket, and the time limit for the pong. */
@@ -70,21 +50,17 @@ export interface WebSocketLimits {
 export const webSocketLimits: WebSocketLimits = {
   // After a restart, 1,000 clients behind one address can reconnect at the same time.
   waiting: { total: 2_000, perAddress: 1_000, patienceMs: 1_000 },
-  // An address can try about 6 tokens per second: 50 concurrent delays of 8 s each. Sockets that are already open (see `delaysPerAddress`)
-  // and tokens in handshakes that get 429 are exceptions.
-  tokenFailures: {
-    minDelayMs: 1_000,
-    maxDelayMs: 8_000,
-    delaysPerAddress: 50,
-    memoryMs: 60_000,
-    addresses: 10_000,
-  },
   tokenMs: 10_000,
   pingMs: 30_000,
 };
 
 /** Maximum size of a message from a WebSocket client, in bytes. A first message with 100 event types of the platform is about 3 KiB. */
 export const maxMessageBytes = 16 * 1024;
+/**
+ * Maximum number of messages, pings, and pongs from a WebSocket client per minute, not counting its first message. A client that answers
+ * each ping of the gateway sends two per minute, and one that also pings every 5 s sends 14.
+ */
+export const maxFramesPerMinute = 60;
 /** Maximum number of event types in one filter. No supported platform has more event types. */
 export const maxEventTypes = 100;
 /** Maximum length of a connection's name, in characters. */

@@ -1,4 +1,4 @@
-import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import {
   completeConnection,
@@ -7,7 +7,7 @@ import {
   ServiceError,
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { validate as isUuid } from 'uuid';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { Answers, RefusesWith } from '../http/api-decorators.js';
@@ -60,9 +60,7 @@ export class ConnectionCallbackController {
   async complete(
     @Query() query: Record<string, unknown>,
     @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ConsentConfirmation | undefined> {
-    void reply.header('cache-control', 'no-store');
     const { state, code } = await this.read(query);
     // A HEAD request, such as for a link preview, must not use up the `state`.
     if (request.method === 'HEAD') return undefined;

@@ -23,6 +23,8 @@ const dripMs = 1_000;
 const reopenMs = { min: 5_000, spread: 10_000 };
 // Open the connections over 5 s, so that the operating system's accept queue does not overflow.
 const startMs = 5_000;
+// Above this, a connection skips its turn: the gateway does not read, and the attacker's own memory must not grow.
+const maxUnsentBytes = 1024 ** 2;
 
 class Attacker implements RunningLoad<AttackerCounts> {
   private readonly sockets = new Set<Socket>();
@@ -36,10 +38,12 @@ class Attacker implements RunningLoad<AttackerCounts> {
     const attack = attacks.find(({ name }) => name === options.attack);
     if (!attack) throw new Error(`unknown attack ${options.attack}`);
     this.attack = attack;
-    const { drip } = attack;
+    const { drip, flood } = attack;
     this.dripTimer = setInterval(() => {
-      if (drip !== undefined) for (const socket of this.sockets) socket.write(drip);
-    }, dripMs);
+      if (drip === undefined) return;
+      for (const socket of this.sockets)
+        if (socket.writableLength < maxUnsentBytes) socket.write(drip, 'latin1');
+    }, flood?.dripMs ?? dripMs);
   }
 
   start(): this {
@@ -89,7 +93,8 @@ class Attacker implements RunningLoad<AttackerCounts> {
       this.sockets.delete(socket);
       const end = status ?? 'closed';
       this.ends[end] = (this.ends[end] ?? 0) + 1;
-      if (!this.isStopped) this.openLater(from, reopenMs.min + Math.random() * reopenMs.spread);
+      const pauseMs = this.attack.flood?.reopenMs ?? reopenMs.min + Math.random() * reopenMs.spread;
+      if (!this.isStopped) this.openLater(from, pauseMs);
     });
   }
 }

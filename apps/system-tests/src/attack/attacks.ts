@@ -10,6 +10,14 @@ export interface Attack {
   drip?: string;
   /** Whether the connection never reads its responses. */
   isUnread?: boolean;
+  /** Set for an attack with few connections that send as much as they can. */
+  flood?: {
+    size: AttackSize;
+    /** How often the connection sends `drip`. */
+    dripMs: number;
+    /** Pause before the attacker reopens a closed connection. */
+    reopenMs: number;
+  };
 }
 
 export interface AttackSize {
@@ -17,13 +25,19 @@ export interface AttackSize {
   perAddress: number;
 }
 
-/** The sizes that issue 13 requires: 5,000 connections, from one address and from many. */
-export const sizes: readonly AttackSize[] = [
+const manyConnections: readonly AttackSize[] = [
   { addresses: 1, perAddress: 5_000 },
   { addresses: 200, perAddress: 25 },
 ];
 
+/** The sizes of an attack: 5,000 connections, from one address and from many, or the size of a flood. */
+export function sizesOf({ flood }: Attack): readonly AttackSize[] {
+  return flood ? [flood.size] : manyConnections;
+}
+
 const webSocketPath = '/ws/platform-events';
+
+const heartbeat = 'GET /api/v1/heartbeat HTTP/1.1\r\nHost: attack\r\n\r\n';
 
 function post(path: string, headers: readonly string[] = []): string {
   const all = ['Host: attack', 'Content-Type: application/json', 'Content-Length: 200000', ...headers];
@@ -87,5 +101,21 @@ export const attacks: readonly Attack[] = [
     name: 'wrong tokens',
     description: 'opens a WebSocket, and sends a wrong token',
     begin: () => handshake() + wrongToken(),
+  },
+  {
+    name: 'pipelined requests',
+    description: 'sends 0.5 MB of requests per second, and waits for no response',
+    begin: () => '',
+    // 0.05 MB ten times per second.
+    drip: heartbeat.repeat(Math.round(50_000 / heartbeat.length)),
+    flood: { size: { addresses: 1, perAddress: 1 }, dripMs: 100, reopenMs: 100 },
+  },
+  {
+    name: 'small frames',
+    description: 'opens a WebSocket, sends no token, and sends 0.6 MB of empty pings and pongs per second',
+    begin: handshake,
+    // Two masked frames of 6 bytes each. All connections together send 12 MB per second.
+    drip: '\x89\x80\0\0\0\0\x8a\x80\0\0\0\0'.repeat(5_000),
+    flood: { size: { addresses: 1, perAddress: 20 }, dripMs: 100, reopenMs: 100 },
   },
 ];

@@ -10,6 +10,13 @@ export function p99(windows: readonly Window[], kind: LoadKind): number {
   return median(windows.map((window) => window[kind].latencyMs.p99));
 }
 
+/** Highest of the windows' p95 latencies over all kinds of load, in milliseconds. */
+export function worstP95(windows: readonly Window[]): number {
+  return Math.max(
+    ...windows.flatMap((window) => Object.values(window).map(({ latencyMs }) => latencyMs.p95)),
+  );
+}
+
 export function succeeded(window: Window, kinds: readonly LoadKind[]): number {
   return kinds.reduce((total, kind) => total + window[kind].succeeded, 0);
 }

@@ -6,7 +6,7 @@ export interface LoadCounts {
   succeeded: number;
   /** Unexpected responses by status. A broken connection counts as `broken`. */
   failed: Record<string, number>;
-  latencyMs: { p50: number; p99: number; max: number };
+  latencyMs: { p50: number; p95: number; p99: number; max: number };
 }
 
 export class ResponseCounter {
@@ -41,6 +41,7 @@ export class ResponseCounter {
       failed,
       latencyMs: {
         p50: milliseconds(latencies.percentile(50)),
+        p95: milliseconds(latencies.percentile(95)),
         p99: milliseconds(latencies.percentile(99)),
         max: milliseconds(latencies.max),
       },

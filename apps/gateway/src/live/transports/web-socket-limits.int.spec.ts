@@ -1,11 +1,11 @@
 import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { WebSocket } from 'ws';
 import { atMost } from '../../../test/at-most.js';
-import { LiveEdges, type EdgeLimits } from '../../../test/live-edges.js';
-import { webSocketLimits } from '../live-limits.js';
+import { LiveEdges, type EdgeLimits, type TestClient } from '../../../test/live-edges.js';
 import { WebSockets } from './web-sockets.service.js';
 
 describe(`limits of ${WebSockets.name}`, () => {
@@ -30,85 +30,133 @@ describe(`limits of ${WebSockets.name}`, () => {
     return (await edges.register()).token;
   }
 
-  describe('wrong tokens', () => {
-    const delays = (delaysPerAddress: number): EdgeLimits => ({
-      sockets: {
-        tokenFailures: {
-          ...webSocketLimits.tokenFailures,
-          minDelayMs: 60_000,
-          maxDelayMs: 60_000,
-          delaysPerAddress,
-        },
-      },
+  describe('sockets without a valid token', () => {
+    const burst = (count: number): EdgeLimits => ({
+      http: { anonymous: { perSecond: 0, burst: count, addresses: 10 } },
     });
     const wrong = { token: 'a'.repeat(40) };
 
-    it('keep their sockets open for a time, and stop further handshakes of their address with 429', async () => {
-      const token = await setup(delays(2));
-      const refused = [await edges.connect(wrong), await edges.connect(wrong)];
-      const status = await eventually(async () => {
-        const [code, body, retryAfter] = await edges.refusal('/ws/platform-events');
-        expect(JSON.parse(body)).toMatchObject({ status: 429, title: 'Too Many Requests' });
-        return [code, retryAfter];
-      });
+    it('close with 4401, and stop further handshakes of their address with 429', async () => {
+      const token = await setup(burst(2));
+      for (let count = 0; count < 2; count += 1) {
+        const { closed } = await edges.connect(wrong);
+        expect(await closed).toEqual({ code: 4401, reason: 'Invalid token.' });
+      }
 
-      expect(status).toEqual([429, '60']);
-      for (const { socket } of refused) expect(socket.readyState).toBe(WebSocket.OPEN);
+      const [status, body, retryAfter] = await edges.refusal('/ws/platform-events');
+      expect([status, retryAfter]).toEqual([429, '1']);
+      expect(JSON.parse(body)).toMatchObject({ status: 429, title: 'Too Many Requests' });
       const authorization = `Token ${wrong.token}`;
       expect((await edges.refusal('/ws/platform-events', { headers: { authorization } }))[0]).toBe(429);
+      expect((await edges.openStream(wrong.token)).status).toBe(429);
       await edges.connect(undefined, { headers: { authorization: `Token ${token}` } });
+      await edges.untilLive(1);
+      const stream = await edges.openStream(token);
+      expect(stream.status).toBe(200);
+      await stream.body?.cancel();
       await edges.untilLive(1);
       await edges.connect({ token }, { localAddress: '127.0.0.2' });
       await edges.untilLive(2);
     });
 
-    it('do not delay a valid token of the same address', async () => {
-      const token = await setup(delays(3));
-      const refused = [await edges.connect(wrong), await edges.connect(wrong)];
-      await edges.connect({ token });
+    it('count when their clients leave without a token, like requests without one', async () => {
+      await setup(burst(2));
+      const { socket, closed } = await edges.connect();
+      socket.close();
+      await closed;
+      await eventually(async () => {
+        const { status } = await edges.openStream(undefined, '/unknown', {
+          headers: { connection: 'close' },
+        });
+        expect(status).toBe(429);
+      });
 
+      expect((await edges.refusal('/ws/platform-events'))[0]).toBe(429);
+    });
+
+    it('do not count when a valid token follows', async () => {
+      const token = await setup(burst(1));
+      for (let count = 1; count <= 3; count += 1) {
+        await edges.connect({ token });
+        await edges.untilLive(count);
+      }
+    });
+  });
+
+  describe('many small frames', () => {
+    /** A client that is live, after its first message. */
+    async function openLive(): Promise<TestClient> {
+      const token = await setup();
+      const client = await edges.connect({ token });
       await edges.untilLive(1);
-      for (const { socket } of refused) expect(socket.readyState).toBe(WebSocket.OPEN);
-    });
+      return client;
+    }
 
-    it('count, even if the client does not wait for the close', async () => {
-      await setup(delays(2));
-      for (let count = 0; count < 2; count += 1) {
-        const { socket } = await edges.connect(wrong);
-        socket.close();
+    it('close with 4400 above 60 messages, pings, and pongs after the first message', async () => {
+      const { socket, closed, messages } = await openLive();
+      let pongs = 0;
+      socket.on('pong', () => (pongs += 1));
+      for (let count = 0; count < 20; count += 1) {
+        socket.send('later');
+        socket.pong();
+        socket.ping();
       }
+      await eventually(() => expect(pongs).toBe(20));
+      edges.feed.publish();
+      await eventually(() => expect(messages).toHaveLength(1));
+      socket.pong();
 
-      await eventually(async () => expect((await edges.refusal('/ws/platform-events'))[0]).toBe(429));
+      expect(await closed).toEqual({
+        code: 4400,
+        reason: 'you sent more than 60 messages, pings, and pongs in a minute',
+      });
+      await edges.untilLive(0);
+      expect(await edges.app.get(Registry).metrics()).toMatch(
+        /live_connections_closed_total\{reason="invalid"\} 1/,
+      );
     });
 
-    it('are not counted for clients that leave without a token', async () => {
-      const token = await setup(delays(1));
-      for (let count = 0; count < 3; count += 1) {
-        const { socket, closed } = await edges.connect();
-        socket.close();
-        await closed;
-      }
-      await edges.connect({ token });
+    it('are allowed again in the next minute', async () => {
+      const { socket, closed } = await openLive();
+      const clock = jest.spyOn(performance, 'now');
+      const sent = async (): Promise<void> => {
+        for (let count = 0; count < 59; count += 1) socket.pong();
+        socket.ping();
+        await once(socket, 'pong');
+      };
+      await sent();
+      clock.mockReturnValue(performance.now() + 60_000);
+      await sent();
+      socket.pong();
 
-      await edges.untilLive(1);
+      expect(await closed).toMatchObject({ code: 4400 });
+      clock.mockRestore();
     });
 
-    it('get 4401 after the delay', async () => {
-      const tokenFailures = { ...webSocketLimits.tokenFailures, minDelayMs: 100, maxDelayMs: 400 };
-      await setup({ sockets: { tokenFailures } });
-      for (let count = 0; count < 3; count += 1) {
-        const { closed } = await edges.connect(wrong);
-        expect(await closed).toEqual({ code: 4401, reason: 'Invalid token.' });
-      }
+    it('close a socket that has sent no token yet', async () => {
+      await setup();
+      const { socket, closed } = await edges.connect();
+      for (let count = 0; count <= 60; count += 1) socket.ping();
+
+      expect(await closed).toMatchObject({ code: 4400 });
     });
 
-    it('get 1012 when the service stops', async () => {
-      await setup(delays(2));
-      const { closed } = await edges.connect(wrong);
-      isRunning = false;
-      await edges.stop();
+    it('let the event loop serve others after each frame', async () => {
+      const { socket } = await openLive();
+      let turns = 0;
+      let isCounting = true;
+      const count = (): void => {
+        turns += 1;
+        if (isCounting) setImmediate(count);
+      };
+      // The server runs in this process and counts the same turns. It gets all frames in one read.
+      for (let frame = 0; frame < 30; frame += 1) socket.pong();
+      socket.ping();
+      setImmediate(count);
+      await once(socket, 'pong');
+      isCounting = false;
 
-      expect(await closed).toMatchObject({ code: 1012 });
+      expect(turns).toBeGreaterThanOrEqual(30);
     });
   });
 

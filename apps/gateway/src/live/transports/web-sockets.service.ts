@@ -6,16 +6,19 @@ import { ServiceError, type ErrorCode } from '@stream-events/contracts';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { WebSocket, WebSocketServer } from 'ws';
 import { FairShare, type Claim } from '../../http/fair-share.js';
+import type { AnonymousRequests } from '../../http/anonymous-requests.js';
 import { printProblem, toServiceError } from '../../http/problem.js';
-import { clientAddress, clientKeyOf, stopCounting } from '../../http/requests-in-progress.js';
+import { anonymousRequestsOf, tooManyWithoutToken } from '../../http/request-gate.js';
+import { anonymousKeyOf, clientAddress, clientKeyOf, stopCounting } from '../../http/requests-in-progress.js';
 import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
 import { readToken, refuseWithoutRights } from '../../access/access-control.service.js';
 import { RateLimits } from '../../access/rate-limits.service.js';
 import { TokenLookup } from '../../access/token-lookup.service.js';
 import { untilFirstMessage } from './first-message.js';
+import type { LiveConnection } from '../connections/live-connection.js';
 import { LiveConnections } from '../connections/live-connections.service.js';
 import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
-import { TokenFailures } from './token-failures.js';
+import { limitFrames } from './frame-limit.js';
 import { closeWebSocket, WebSocketSink } from './web-socket.sink.js';
 import type { CloseReason } from '../close-codes.js';
 import { closeLimitMs, maxMessageBytes, type WebSocketLimits } from '../live-limits.js';
@@ -43,6 +46,8 @@ const serverOptions = {
   maxFragments: maxMessagePieces,
   maxBufferedChunks: maxMessagePieces,
   closeTimeout: closeLimitMs,
+  // Handle one message, ping, or pong per socket in each event-loop turn, so that a read full of small frames does not block other clients.
+  allowSynchronousEvents: false,
 };
 
 const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
@@ -59,8 +64,8 @@ const reasonByCode: Partial<Record<ErrorCode, CloseReason>> = {
  *                     first message, or
  *                       Authorization                    valid
  *  handshake ──▶ waiting ──────────▶ checking the token ───────▶ LiveConnection
- *      │            │                  │          │
- * 400, 429, 503  10 s: 4401     other codes      wrong ──▶ delay ──▶ 4401
+ *      │            │                  │
+ * 400, 429, 503  10 s: 4401      4401, other codes
  * ```
  *
  * The other codes are 4400, 4403, 4429, and 1013. In every state, a shutdown closes the socket with 1012.
@@ -71,7 +76,6 @@ export class WebSockets {
   /** Sockets that are not live yet, including those that are being rejected. */
   private readonly waiting = new Set<WebSocket>();
   private readonly places: FairShare;
-  private readonly tokenFailures: TokenFailures;
   private readonly failures: FailureLog;
   private isStopped = false;
 
@@ -84,7 +88,6 @@ export class WebSockets {
   ) {
     this.failures = new FailureLog(logger);
     this.places = new FairShare(options.waiting);
-    this.tokenFailures = new TokenFailures(options.tokenFailures);
     this.server.on('wsClientError', (error, socket) =>
       refuse(socket, new ServiceError('invalid', `The WebSocket handshake is invalid: ${error.message}.`)),
     );
@@ -92,10 +95,11 @@ export class WebSockets {
 
   /** Accepts WebSocket upgrades on an HTTP server. */
   attach(server: Server): void {
+    const anonymous = anonymousRequestsOf(server);
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
       // Neither Node nor `ws` handles socket errors before the handshake is complete. An unhandled error would crash the process.
       socket.on('error', () => socket.destroy());
-      this.accept({ request, socket, head }).catch((error: unknown) => {
+      this.accept({ request, socket, head }, anonymous).catch((error: unknown) => {
         const refusal = toServiceError(error);
         if (refusal.code === 'internal') this.log(refusal);
         refuse(socket, refusal);
@@ -109,25 +113,20 @@ export class WebSockets {
     for (const webSocket of this.waiting) closeWebSocket(webSocket, 'shutting_down');
   }
 
-  private async accept({ request, socket, head }: Handshake): Promise<void> {
+  private async accept({ request, socket, head }: Handshake, anonymous: AnonymousRequests): Promise<void> {
     if (this.isStopped)
       throw new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.');
-    const key = clientKeyOf(request);
     // Other clients behind the same address can still connect with a valid token in the handshake.
-    if (this.tokenFailures.isOverLimit(key) && !(await this.hasValidToken(request)))
-      throw new ServiceError(
-        'too_many_requests',
-        'Too many connections from this address sent an invalid token. Retry after the time in `Retry-After`.',
-        { retryAfterSeconds: this.options.tokenFailures.maxDelayMs / 1_000 },
-      );
-    const place = this.places.claim(key, 1);
+    if (!anonymous.hasRoom(anonymousKeyOf(request)) && !(await this.hasValidToken(request)))
+      throw tooManyWithoutToken();
+    const place = this.places.claim(clientKeyOf(request), 1);
     if (!place)
       throw new ServiceError(
         'unavailable',
         'Too many connections have not sent their token yet. Try again in a few seconds.',
       );
     releaseWithSocket(place, socket);
-    const client = { request, socket, key, place, openedAt: performance.now() };
+    const client = { request, socket, place, anonymous };
     this.server.handleUpgrade(request, socket, head, (webSocket) => void this.welcome(webSocket, client));
   }
 
@@ -143,17 +142,26 @@ export class WebSockets {
     this.waiting.add(webSocket);
     webSocket.once('close', () => this.waiting.delete(webSocket));
     endWhenSilent(webSocket, this.options.pingMs);
+    const frames = limitFrames(webSocket, (text) => closeWebSocket(webSocket, 'invalid', text));
     try {
-      await this.admit(webSocket, client);
+      const connection = await this.admit(webSocket, client);
+      if (connection) frames.close = (text) => connection.close('invalid', text);
     } catch (error) {
       this.turnAway(webSocket, client, toServiceError(error));
     }
   }
 
-  private async admit(webSocket: WebSocket, { request, socket, place }: WaitingClient): Promise<void> {
+  /** Returns undefined if the client disconnects. */
+  private async admit(
+    webSocket: WebSocket,
+    { request, socket, place, anonymous }: WaitingClient,
+  ): Promise<LiveConnection | undefined> {
     const query = readLiveQuery(request.url ?? '/');
     const introduction = await this.readIntroduction(webSocket, request.headers.authorization);
-    if (!introduction) return;
+    if (!introduction) {
+      anonymous.take(anonymousKeyOf(request));
+      return undefined;
+    }
     const { token, fields } = introduction;
     const caller = await this.tokens.authenticate(token);
     refuseWithoutRights(['events:live'], caller);
@@ -161,7 +169,7 @@ export class WebSockets {
     this.rateLimits.take(caller.id, { method: 'GET', bodyBytes: 0 }, () => undefined);
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
     // During the checks above, the client may have disconnected, or `stop` may have closed the socket.
-    if (webSocket.readyState !== WebSocket.OPEN) return;
+    if (webSocket.readyState !== WebSocket.OPEN) return undefined;
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
     const connection = await this.connections.open(liveRequest, {
       caller,
@@ -170,11 +178,12 @@ export class WebSockets {
         new WebSocketSink(webSocket, socket, positions ? 'positioned' : this.options.plainFormat),
       isGone: () => webSocket.readyState !== WebSocket.OPEN,
     });
-    if (!connection) return;
+    if (!connection) return undefined;
     this.waiting.delete(webSocket);
     place.release();
     stopCounting(socket);
     webSocket.once('close', (code) => connection.leave(code));
+    return connection;
   }
 
   /**
@@ -199,14 +208,12 @@ export class WebSockets {
     );
   }
 
-  private turnAway(webSocket: WebSocket, { key, openedAt }: WaitingClient, error: ServiceError): void {
+  private turnAway(webSocket: WebSocket, { request, anonymous }: WaitingClient, error: ServiceError): void {
     if (this.isStopped) return closeWebSocket(webSocket, 'shutting_down');
     const reason = reasonByCode[error.code];
     if (!reason) this.log(error);
-    const close = (): void => closeWebSocket(webSocket, reason ?? 'overloaded', describe(error));
-    if (reason !== 'unauthenticated') return close();
-    const timer = setTimeout(close, this.tokenFailures.add(key, openedAt));
-    webSocket.once('close', () => clearTimeout(timer));
+    if (reason === 'unauthenticated') anonymous.take(anonymousKeyOf(request));
+    closeWebSocket(webSocket, reason ?? 'overloaded', describe(error));
   }
 
   private log(error: ServiceError): void {
@@ -226,12 +233,10 @@ interface Handshake {
 
 /** A client whose socket is not live yet. */
 interface WaitingClient extends Omit<Handshake, 'head'> {
-  /** The client's address as a key for the limits per address. */
-  key: string;
   /** The client's place among the waiting sockets. */
   place: Claim;
-  /** In milliseconds of `performance.now()`. */
-  openedAt: number;
+  /** Counts the client if it presents no valid token. */
+  anonymous: AnonymousRequests;
 }
 
 /**

@@ -1,0 +1,188 @@
+import type { AddressInfo, Socket } from 'node:net';
+import { eventually } from '@stream-events/testing';
+import { openRawClient, type RawClient } from '../../test/raw-client.js';
+import type { TrustProxy } from '../gateway.config.js';
+import { addDirectRoute } from './direct-routes.js';
+import { maxRequestsPerConnection, type HttpLimits } from './http-limits.js';
+import { createHttpServer } from './http-server.js';
+import { createGate, recognizeTokens } from './request-gate.js';
+
+const messagePath = '/api/v1/platform-events/webhook';
+const typedPath = '/api/v1/platform-events/:event_type/webhook';
+
+const get = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+const post = (path: string): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
+
+/** Starts a server on which requests to `/held` and to the direct route wait for `release()`. The token `good` is valid. */
+async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustProxy = false) {
+  const fastify = createHttpServer(trustProxy, limits).getInstance();
+  const held: (() => void)[] = [];
+  const hold = (): Promise<void> => new Promise((resolve) => held.push(resolve));
+  fastify.get('/held', async () => {
+    await hold();
+    return 'done';
+  });
+  fastify.get('/fast', () => Promise.resolve('done'));
+  fastify.post(typedPath, { config: { receivesMessages: true } }, () => Promise.resolve('stored'));
+  fastify.post(messagePath, { config: { receivesMessages: true } }, () => Promise.resolve('stored'));
+  addDirectRoute(fastify, messagePath, {
+    handle: async () => {
+      await hold();
+      return { status: 204 };
+    },
+    pattern: messagePath,
+    onClosed: () => undefined,
+    onFailed: () => undefined,
+  });
+  recognizeTokens(fastify.server, (authorization) =>
+    authorization === undefined ? undefined : Promise.resolve(authorization === 'Token good'),
+  );
+  const sockets: Socket[] = [];
+  fastify.server.on('connection', (socket: Socket) => sockets.push(socket));
+  let parsed = 0;
+  fastify.server.on('request', () => (parsed += 1));
+  await fastify.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
+  const clients: RawClient[] = [];
+  const open = (bytes: string, from = '127.0.0.1'): RawClient => {
+    const client = openRawClient(port, { from, bytes });
+    clients.push(client);
+    return client;
+  };
+  return {
+    held,
+    sockets,
+    parsed: () => parsed,
+    open,
+    release: () => {
+      for (const end of held.splice(0)) end();
+    },
+    /** Sends a request and returns the status of the response. */
+    status: async (bytes: string, from?: string): Promise<number | undefined> => {
+      const client = open(bytes, from);
+      await eventually(() => expect(client.statuses()).toHaveLength(1));
+      client.socket.destroy();
+      return client.statuses()[0];
+    },
+    close: async () => {
+      for (const { socket } of clients) socket.destroy();
+      for (const end of held) end();
+      await fastify.close();
+    },
+  };
+}
+
+const served = (status: number): number[] => Array<number>(maxRequestsPerConnection).fill(status);
+
+describe(createGate.name, () => {
+  describe('on a connection with many pipelined requests', () => {
+    it.each([
+      ['Fastify', get('/held'), 200],
+      ['a direct route', post(messagePath), 204],
+    ])('refuses the first one above the limit, and drops the others (%s)', async (_, request, status) => {
+      const { open, held, release, close } = await startServer();
+      const { statuses, text, closed } = open(request.repeat(1_200));
+      await eventually(() => expect(held).toHaveLength(maxRequestsPerConnection));
+
+      release();
+      await closed;
+
+      expect(statuses()).toEqual([...served(status), 503]);
+      expect(text().match(/^connection: close\r$/gim)).toHaveLength(1);
+      expect(held).toEqual([]);
+      await close();
+    });
+
+    it('also counts requests that Fastify rejects before their hooks', async () => {
+      const { open, close } = await startServer();
+      const { statuses, closed } = open(get('/%zz').repeat(1_200));
+
+      await closed;
+
+      expect(statuses()).toEqual([...served(400), 503]);
+      await close();
+    });
+
+    it('parses nothing that follows', async () => {
+      const { open, held, parsed, sockets, close } = await startServer();
+      const { socket } = open(get('/held').repeat(1_200));
+      await eventually(() => expect(held).toHaveLength(maxRequestsPerConnection));
+      const before = parsed();
+      socket.write(get('/held').repeat(50_000));
+
+      await eventually(() => expect(sockets[0]?.bytesRead).toBe(get('/held').length * 51_200));
+      expect(parsed()).toBe(before);
+      await close();
+    });
+  });
+
+  describe('without a valid token', () => {
+    const anonymous = { perSecond: 0, burst: 3, addresses: 2 };
+    const from = '127.0.0.2';
+
+    it('refuses requests of an address above its limit, and none of another', async () => {
+      const { open, status, close } = await startServer({ anonymous });
+      for (const request of [get('/fast'), get('/unknown'), 'OPTIONS /fast HTTP/1.1\r\nHost: x\r\n\r\n'])
+        expect(await status(request, from)).not.toBe(429);
+
+      for (const request of [get('/fast'), get('/unknown'), get('/%zz'), post('/fast')])
+        expect(await status(request, from)).toBe(429);
+      expect(await status(get('/fast'))).toBe(200);
+      const { closed, text } = open(get('/fast').repeat(5), from);
+      await closed;
+      expect(text().match(/^HTTP/gm)).toHaveLength(1);
+      expect(text()).toMatch(/^retry-after: 1\r$/im);
+      await close();
+    });
+
+    it('counts a wrong token as none, and never refuses a valid one', async () => {
+      const { status, close } = await startServer({ anonymous });
+      const [wrong, good] = ['Authorization: Token wrong\r\n', 'Authorization: Token good\r\n'];
+      for (let count = 0; count < 3; count += 1) expect(await status(get('/fast', wrong), from)).toBe(200);
+
+      expect(await status(get('/fast', wrong), from)).toBe(429);
+      expect(await status(get('/fast'), from)).toBe(429);
+      for (let count = 0; count < 4; count += 1) expect(await status(get('/fast', good), from)).toBe(200);
+      await close();
+    });
+
+    it('accepts every platform message', async () => {
+      const { open, held, release, status, close } = await startServer({ anonymous });
+      const path = typedPath.replace(':event_type', 'channel-cheer');
+      for (let count = 0; count < 5; count += 1) {
+        expect(await status(post(path), from)).toBe(200);
+        expect(await status(post(path.replace('platform', 'twitch')), from)).toBe(200);
+      }
+      const direct = Array.from({ length: 5 }, () => open(post(messagePath), from));
+      await eventually(() => expect(held).toHaveLength(5));
+      release();
+      await eventually(() =>
+        expect(direct.flatMap(({ statuses }) => statuses())).toEqual([204, 204, 204, 204, 204]),
+      );
+      expect(await status(get('/fast'), from)).toBe(200);
+      await close();
+    });
+
+    it('counts the clients of a trusted proxy, and not the proxy', async () => {
+      const { status, close } = await startServer({ anonymous }, [from]);
+      const via = (client: string): string => get('/fast', `X-Forwarded-For: ${client}\r\n`);
+      for (let count = 0; count < 3; count += 1) expect(await status(via('192.0.2.7'), from)).toBe(200);
+
+      expect(await status(via('192.0.2.7'), from)).toBe(429);
+      expect(await status(via('192.0.2.8'), from)).toBe(200);
+      for (let count = 0; count < 5; count += 1) expect(await status(get('/fast'), from)).toBe(200);
+      await close();
+    });
+
+    it('remembers a limited number of addresses', async () => {
+      const { status, close } = await startServer({ anonymous });
+      for (let count = 0; count < 3; count += 1) expect(await status(get('/fast'), from)).toBe(200);
+      expect(await status(get('/fast'), from)).toBe(429);
+      for (const other of ['127.0.0.3', '127.0.0.4']) expect(await status(get('/fast'), other)).toBe(200);
+
+      expect(await status(get('/fast'), from)).toBe(200);
+      await close();
+    });
+  });
+});
