@@ -1,3 +1,4 @@
+import { connectorStoredUsers, gatewayStoredUsers } from './events/stored-users.contract.js';
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
 import { liveUsageSubject } from './live/live-usage.js';
 import { namedConnectionsSubject } from './live/named-connections.js';
@@ -191,8 +192,9 @@ export const natsUsers = {
       liveUsageSubject,
       namedConnectionsSubject,
       instanceReportSubject,
-      // Gateways reply to each other's messages on namedConnectionsSubject.
+      // Gateways reply to each other's messages on namedConnectionsSubject, and to the events service's requests.
       `${inboxPrefix('gateway')}.>`,
+      `${inboxPrefix('events')}.>`,
     ],
     subscribe: [
       replaySubjects,
@@ -200,6 +202,7 @@ export const natsUsers = {
       namedConnectionsSubject,
       instanceReportSubject,
       connectionReportSubject,
+      'request.gateway.>',
     ],
     servesRequests: false,
   }),
@@ -216,6 +219,8 @@ export const natsUsers = {
       // To erase a user who is a monitored streamer.
       'request.streamer-monitor.list-streamers',
       'request.streamer-monitor.erase-streamer',
+      // To erase what other services store about a user.
+      ...[connectorStoredUsers, gatewayStoredUsers].flatMap(({ list, erase }) => [list.subject, erase.subject]),
       instanceReportSubject,
     ],
     subscribe: ['request.events.>', ...consumerCreation.map(({ gate }) => `${gate}.>`)],
