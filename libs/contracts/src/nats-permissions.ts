@@ -220,7 +220,10 @@ export const natsUsers = {
       'request.streamer-monitor.list-streamers',
       'request.streamer-monitor.erase-streamer',
       // To erase what other services store about a user.
-      ...[connectorStoredUsers, gatewayStoredUsers].flatMap(({ list, erase }) => [list.subject, erase.subject]),
+      ...[connectorStoredUsers, gatewayStoredUsers].flatMap(({ list, erase }) => [
+        list.subject,
+        erase.subject,
+      ]),
       instanceReportSubject,
     ],
     subscribe: ['request.events.>', ...consumerCreation.map(({ gate }) => `${gate}.>`)],
