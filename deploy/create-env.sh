@@ -1,10 +1,12 @@
 #!/bin/sh
-# Creates .env for docker-compose.yml, with a new secret for each database role, NATS user, and key. Only you can read the file.
+# Creates .env for docker-compose.yml, with a new secret for each database role, NATS user, and key. Only you can read the file. Also writes
+# the passwords of PostgreSQL's superuser and of the owner to files, which only the containers that need them can read.
 #
 #   deploy/create-env.sh               then set PLATFORM and the credentials of your application in .env
 #   deploy/create-env.sh --simulator   for a first look: events come from a simulated platform
 #
-# After an upgrade, run the script again: it adds missing variables and keeps every line of the file. To use another file, set ENV_FILE.
+# After an upgrade, or after you change a password, run the script again: it adds missing variables and keeps every line of the file. To use
+# another file, set ENV_FILE.
 set -eu
 cd "$(dirname "$0")/.."
 file=${ENV_FILE:-.env}
@@ -35,6 +37,11 @@ add() {
 chmod 600 "$file"
 # Containers read these files as other users. A strict umask may have hidden the files from them.
 chmod a+r deploy/haproxy.cfg deploy/nats-server.conf deploy/nats-accounts.conf
+# Prints the value of a variable in the file.
+value() {
+  sed -n "s/^$1=//p" "$file"
+}
+
 # An edited file may lack the line break at its end, and `add` would then append to its last line.
 [ -z "$(tail -c 1 "$file")" ] || echo >>"$file"
 
@@ -66,6 +73,26 @@ if [ "$platform" = simulator ]; then
   add PLATFORM_AUTH_URL http://platform-simulator:8100/oauth2
   add PLATFORM_SOCKET_URL ws://platform-simulator:8100/ws
 fi
+
+# A random network, so that several installations on this machine do not overlap. It has addresses for the proxy, the gateways, the
+# simulator, and the host.
+add PROXY_SUBNET "10.$(od -An -N3 -tu1 /dev/urandom | awk '{ printf "%d.%d.%d", 128 + $1 % 127, $2, $3 - $3 % 64 }')/26"
+case $file in
+  /*) add SECRETS_DIR "$file.secrets" ;;
+  *) add SECRETS_DIR "./$file.secrets" ;;
+esac
+secrets=$(value SECRETS_DIR)
+mkdir -p "$secrets"
+# Containers read these files as other users. On the host, only you can enter the folder.
+chmod 700 "$secrets"
+write() {
+  rm -f "$secrets/$1"
+  printf '%s' "$2" >"$secrets/$1"
+  chmod 444 "$secrets/$1"
+}
+write postgres-password "$(value POSTGRES_PASSWORD)"
+write postgres-url "postgres://postgres:$(value POSTGRES_PASSWORD)@postgres:5432/stream_events"
+write owner-password "$(value OWNER_PASSWORD)"
 
 if grep -q '^PLATFORM=none$' "$file"; then
   echo "$file has PLATFORM=none. For events of a platform, set PLATFORM, PLATFORM_CLIENT_ID, and PLATFORM_CLIENT_SECRET in $file before the first start: the platform of an installation cannot change later."

@@ -186,6 +186,7 @@ describe('backup and restore of the embedded installation', () => {
       const second = await restore(archive, '--erasures', list);
       expect(second.output).toContain('An earlier restore was interrupted: starting over');
       expect(second.output).toContain('1 erasures from after the backup run again');
+      expect(second.output).not.toContain('are unknown');
       expect(second.code).toBe(0);
     },
     limitMs,
@@ -271,6 +272,11 @@ describe('backup and restore of the embedded installation', () => {
       expect((await restore(archive)).output).toContain('the installation already contains data');
       const { code, output } = await restore(archive, '--replace');
       expect(output).toContain('1 erasures from after the backup run again');
+      const [, backedUpAt = ''] = /as of (\S+),/.exec(output) ?? [];
+      expect(output).toContain(
+        `Erasures that were requested after ${backedUpAt}, the time of the backup, are unknown, except those of the replaced data`,
+      );
+      expect(output).toContain('restore again with --replace --erasures LIST');
       expect(code).toBe(0);
     },
     limitMs,
@@ -284,6 +290,9 @@ describe('backup and restore of the embedded installation', () => {
       expect((await restore(archive, '--without-key', '--erasures', list)).code).toBe(2);
       const { code, output } = await restore(archive, '--replace', '--without-key');
       expect(output).toContain('Deleted the main tokens');
+      expect(output).toMatch(
+        /requested after 20\S+Z, the time of the backup, are unknown: .* Request them again/,
+      );
       expect(code).toBe(0);
 
       await restored.start();

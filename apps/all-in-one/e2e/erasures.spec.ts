@@ -189,6 +189,50 @@ describe('erasures', () => {
     expect(await stack.request('GET', `${streamersPath}/${other.id}`)).toMatchObject({ status: 200 });
   }, 500_000);
 
+  it('erase the picture, and replays and rehearsals of the user’s events, by id and by hash', async () => {
+    const kept = [uniqueType('kept'), newUser()];
+    const savedFilters = (): Promise<string[]> =>
+      stack
+        .query<{ value: string }>(
+          `SELECT DISTINCT value FROM (SELECT filters FROM gateway.replays UNION ALL SELECT filters FROM gateway.rehearsals) AS stored,
+             jsonb_each_text(filters)`,
+        )
+        .then((rows) => rows.map(({ value }) => value));
+    const order = { since: '2026-03-01T00:00:00Z', until: '2026-03-02T00:00:00Z' };
+    await stack.request('POST', '/api/v1/replays', {
+      body: { ...order, event_type: kept[0], user_id: kept[1] },
+    });
+    for (const nameBy of ['id', 'hash']) {
+      const { id } = await platform.addUser();
+      const other = await platform.addUser();
+      for (const user of [id, other.id])
+        expect(await stack.request('GET', `/api/v1/platform/users/${user}/picture`)).toMatchObject({
+          status: 200,
+        });
+      const replay = await stack.request('POST', '/api/v1/replays', {
+        body: { ...order, broadcaster_user_id: id },
+      });
+      expect(replay.status).toBe(201);
+      const connection = uniqueType('connection');
+      const rehearsal = await stack.request('POST', '/api/v1/rehearsals', {
+        body: { ...order, connection, paused: true, channel_id: id },
+      });
+      expect(rehearsal).toMatchObject({ status: 201 });
+      const dryRun = await untilDone((await create({ platform_user_id: id, dry_run: true })).id);
+      const one = { total: 1, fields: {} };
+      expect(dryRun.counts).toMatchObject({ pictures: one, replays: one, rehearsals: one });
+      expect(await savedFilters()).toContain(id);
+
+      const named = nameBy === 'id' ? { platform_user_id: id } : { user_hash: dryRun.user_hash };
+      const erased = await untilDone((await create(named)).id);
+
+      expect(erased.counts).toMatchObject({ pictures: one, replays: one, rehearsals: one });
+      expect(await tablesWith(id)).toEqual([]);
+      expect(await savedFilters()).toEqual(expect.arrayContaining(kept));
+      expect(await tablesWith(other.id)).toContain('platform_connector.pictures');
+    }
+  }, 900_000);
+
   it.each([
     ['POST', path],
     ['GET', path],

@@ -6,9 +6,21 @@ import { streamerMonitor } from '@stream-events/streamer-monitor';
 import { parse } from 'yaml';
 
 // Safe cast: the file is part of this repository.
-const { services } = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as {
-  services: Record<string, { environment: Record<string, string> }>;
+const { services, networks } = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as {
+  services: Record<string, ComposeService>;
+  networks: Record<string, { ipam: { config: { subnet: string }[] } } | null>;
 };
+
+interface ComposeService {
+  image: string;
+  command?: string | string[];
+  entrypoint?: string[];
+  environment: Record<string, string>;
+  networks?: string[];
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+}
 
 /** The image sets these variables, so the file does not have to. */
 const setByImage = ['HOST', 'PORT', 'ADMIN_PORT'];
@@ -22,7 +34,50 @@ describe('docker-compose.yml', () => {
       const expected = Object.keys(variables).filter(
         (variable) => !setByImage.includes(variable) && !notSet.includes(variable),
       );
-      expect(Object.keys(services[name]?.environment ?? {}).sort()).toEqual(expected.sort());
+      const set = Object.keys(services[name]?.environment ?? {}).map((variable) =>
+        variable.replace(/_FILE$/, ''),
+      );
+      expect(set.sort()).toEqual(expected.sort());
     },
   );
+
+  const all = Object.entries(services);
+
+  it.each(all)('drops all capabilities of %s, and lets it gain no privileges', (_, service) => {
+    expect(service).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+  });
+
+  it('gives only PostgreSQL capabilities, for its first start', () => {
+    const added = all.filter(([, { cap_add }]) => cap_add).map(([name, { cap_add }]) => [name, cap_add]);
+    expect(added).toEqual([['postgres', ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID']]]);
+  });
+
+  it.each(all)(
+    'keeps the passwords of the superuser and of the owner out of the environment of %s',
+    (_, service) => {
+      const { environment, command, entrypoint } = service;
+      expect(JSON.stringify({ environment, command, entrypoint })).not.toMatch(
+        /\$\{?(POSTGRES|OWNER)_PASSWORD/,
+      );
+    },
+  );
+
+  it.each([
+    ['postgres', /^postgres:\d+\.\d+-/],
+    ['nats', /^nats:\d+\.\d+\.\d+-/],
+  ])('pins an exact version of %s', (name, version) => {
+    expect(services[name]?.image).toMatch(version);
+  });
+
+  it('lets gateways trust only the network of the proxy, in which the proxy reaches them', () => {
+    const subnet = networks.proxy?.ipam.config[0]?.subnet;
+    expect(subnet).toMatch(/^\$\{PROXY_SUBNET:/);
+    expect(services.gateway?.environment.TRUST_PROXY).toBe(subnet);
+    expect(services.proxy?.networks).toEqual(['proxy']);
+    expect(all.filter(([, service]) => service.networks?.includes('proxy')).map(([name]) => name)).toEqual([
+      'proxy',
+      'gateway',
+      'platform-simulator',
+    ]);
+  });
 });

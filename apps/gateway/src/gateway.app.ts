@@ -1,8 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { KeyRotation, measurePool } from '@stream-events/database';
-import { connectionReportSubject, instanceReportSubject, type LiveReport } from '@stream-events/contracts';
+import { KeyRotation, measurePool, toUnavailable } from '@stream-events/database';
+import {
+  connectionReportSubject,
+  gatewayStoredUsers,
+  instanceReportSubject,
+  type Contract,
+  type LiveReport,
+} from '@stream-events/contracts';
 import { IngestPublisher } from '@stream-events/ingest';
-import { InstanceReporter, RequestClient, type MeasureSources } from '@stream-events/messaging';
+import {
+  ErrorResponder,
+  InstanceReporter,
+  NatsServerStrategy,
+  RequestClient,
+  type MeasureSources,
+} from '@stream-events/messaging';
 import {
   Alarms,
   closeAll,
@@ -41,6 +53,11 @@ import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
 import { UsersService } from './users/users.service.js';
 import { WebhookRoute } from './webhook/webhook-route.js';
 
+const servedContracts: readonly Contract<object, object>[] = [
+  gatewayStoredUsers.list,
+  gatewayStoredUsers.erase,
+];
+
 /** Maps the measures in each gateway's report to metrics. */
 const measures: MeasureSources = {
   webhook_messages_per_second: { metric: 'gateway_webhook_messages_total', isRate: true },
@@ -74,6 +91,15 @@ async function start(shell: Shell<GatewayConfig>) {
   const app = await createHttpApp(GatewayModule.register(shell, dataSource), shell);
   app.get(AccessControl).watch(app.getHttpAdapter().getInstance());
   app.get(DiskSpace).watch(app.getHttpAdapter().getInstance());
+  const strategy = new NatsServerStrategy({
+    urls: config.NATS_URL,
+    name: 'gateway-requests',
+    queue: 'gateway',
+    contracts: servedContracts,
+    metrics: shell.metrics,
+    tracing: shell.tracing,
+  });
+  app.connectMicroservice({ strategy }).useGlobalFilters(new ErrorResponder(logger, toUnavailable));
   const client = app.get(RequestClient);
   const ingestPublisher = app.get(IngestPublisher);
   const eventsStream = app.get(EventsStreamClient);
@@ -114,6 +140,7 @@ async function start(shell: Shell<GatewayConfig>) {
   replays.start();
   rehearsals.start();
   alarms.start();
+  await app.startAllMicroservices();
   await app.listen(config.PORT, config.HOST);
   const url = await app.getUrl();
   reporter.start();

@@ -3,6 +3,7 @@ import type { INestMicroservice } from '@nestjs/common';
 import {
   callPlatform,
   completeConnection,
+  connectorStoredUsers,
   getConnection,
   getPicture,
   getPlatformStatus,
@@ -76,6 +77,8 @@ export { alarmTimes };
 export const servedContracts: readonly Contract<object, object>[] = [
   callPlatform,
   completeConnection,
+  connectorStoredUsers.list,
+  connectorStoredUsers.erase,
   getConnection,
   getPicture,
   getPlatformStatus,

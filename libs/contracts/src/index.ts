@@ -15,6 +15,7 @@ export * from './events/named-users.js';
 export * from './events/check-published.contract.js';
 export * from './events/dead-letters.contract.js';
 export * from './events/erasures.contract.js';
+export * from './events/stored-users.contract.js';
 export * from './events/export-events.contract.js';
 export * from './events/list-events-format.js';
 export * from './events/overlaps.contract.js';

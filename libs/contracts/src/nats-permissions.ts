@@ -1,3 +1,4 @@
+import { connectorStoredUsers, gatewayStoredUsers } from './events/stored-users.contract.js';
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
 import { liveUsageSubject } from './live/live-usage.js';
 import { namedConnectionsSubject } from './live/named-connections.js';
@@ -45,15 +46,26 @@ export interface NatsUser {
   /** Exceptions to `publish`. */
   doNotPublish: readonly string[];
   subscribe: readonly string[];
-  /** Whether the user can reply to the requests that it receives, on the inbox named in each request. */
+  /**
+   * Whether the user can reply to the requests that it receives: once for each request, on any subject that the request names. A user that
+   * receives its own messages must not have this right, because it could then publish on every subject. `NatsServerStrategy` replies only
+   * to inboxes, so a request cannot make a service publish elsewhere.
+   */
   servesRequests: boolean;
   /** Name of the user whose password this user shares. Undefined if this user has its own password. */
   passwordOf?: string;
 }
 
+const inboxStart = '_INBOX_';
+
 /** Returns the prefix of a user's reply inboxes. The prefix is one subject token. */
 export function inboxPrefix(user: string): string {
-  return `_INBOX_${user.replaceAll('.', '_')}`;
+  return `${inboxStart}${user.replaceAll('.', '_')}`;
+}
+
+/** Whether a subject is an inbox. The broker lets only the users in `natsUsers` subscribe to inboxes, each to its own. */
+export function isInbox(subject: string): boolean {
+  return subject.startsWith(inboxStart);
 }
 
 /** Returns the name of a service's second user, in the account EVENTS. Both users have the same password. */
@@ -180,6 +192,9 @@ export const natsUsers = {
       liveUsageSubject,
       namedConnectionsSubject,
       instanceReportSubject,
+      // Gateways reply to each other's messages on namedConnectionsSubject, and to the events service's requests.
+      `${inboxPrefix('gateway')}.>`,
+      `${inboxPrefix('events')}.>`,
     ],
     subscribe: [
       replaySubjects,
@@ -187,9 +202,9 @@ export const natsUsers = {
       namedConnectionsSubject,
       instanceReportSubject,
       connectionReportSubject,
+      'request.gateway.>',
     ],
-    // Gateways reply to messages on namedConnectionsSubject.
-    servesRequests: true,
+    servesRequests: false,
   }),
   'gateway.events': eventsUser('gateway', [
     ...readEvents,
@@ -204,6 +219,11 @@ export const natsUsers = {
       // To erase a user who is a monitored streamer.
       'request.streamer-monitor.list-streamers',
       'request.streamer-monitor.erase-streamer',
+      // To erase what other services store about a user.
+      ...[connectorStoredUsers, gatewayStoredUsers].flatMap(({ list, erase }) => [
+        list.subject,
+        erase.subject,
+      ]),
       instanceReportSubject,
     ],
     subscribe: ['request.events.>', ...consumerCreation.map(({ gate }) => `${gate}.>`)],

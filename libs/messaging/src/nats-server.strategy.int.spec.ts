@@ -1,9 +1,17 @@
 import { Controller, Module, type INestMicroservice, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { MessagePattern } from '@nestjs/microservices';
-import { defineContract, natsUsers, ServiceError, type Contract } from '@stream-events/contracts';
+import {
+  defineContract,
+  ingestStreamName,
+  ingestSubject,
+  natsUsers,
+  ServiceError,
+  type Contract,
+} from '@stream-events/contracts';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { IsInt } from 'class-validator';
+import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { connectNats } from './connection.js';
 import { ErrorResponder } from './error-responder.filter.js';
@@ -54,10 +62,11 @@ afterAll(() => nats.stop());
 async function createService(
   controllers: Type[],
   contracts: Contract<object, object>[],
+  user = 'events',
 ): Promise<INestMicroservice> {
   @Module({ controllers })
   class ServiceModule {}
-  const options = { urls: [nats.urlFor('events')], name: 'events', queue: 'events', contracts };
+  const options = { urls: [nats.urlFor(user)], name: user, queue: user, contracts };
   const strategy = new NatsServerStrategy(options);
   const service = await NestFactory.createMicroservice(ServiceModule, {
     strategy,
@@ -108,6 +117,58 @@ describe(NatsServerStrategy.name, () => {
       const reply = await connection.request(one.subject, text, { timeout: 20_000 });
 
       expect(reply.json()).toMatchObject({ err: { code: 'invalid' } });
+    });
+  });
+
+  describe('a request that names a reply subject', () => {
+    const purge = `$JS.API.STREAM.PURGE.${ingestStreamName}`;
+    let owner: NatsConnection;
+    beforeAll(async () => {
+      owner = await connectNats({ urls: [nats.urlFor('events')], name: 'events' });
+      const { streams } = await jetstreamManager(owner, { timeout: 20_000 });
+      await streams.add({ name: ingestStreamName, subjects: [ingestSubject] });
+    });
+    afterAll(async () => {
+      await (await jetstreamManager(owner)).streams.delete(ingestStreamName);
+      await owner.close();
+    });
+
+    it.each([
+      ['gateway', 'events', 'request.events.store'],
+      ['platform-connector', 'events', 'request.events.store-batch'],
+      ['streamer-monitor', 'events', 'request.events.list'],
+      ['gateway', 'platform-connector', 'request.platform-connector.look-up-users'],
+      ['streamer-monitor', 'platform-connector', 'request.platform-connector.look-up-users'],
+      ['gateway', 'streamer-monitor', 'request.streamer-monitor.list-streamers'],
+      ['events', 'streamer-monitor', 'request.streamer-monitor.list-streamers'],
+      ['platform-connector', 'streamer-monitor', 'request.streamer-monitor.list-monitored'],
+    ])('from %s does not make %s purge INGEST', async (sender, receiver, subject) => {
+      const contract = defineContract({ subject, ...shared });
+      @Controller()
+      class HandlesAny {
+        @Handles(contract)
+        async handle(count: Count): Promise<Count> {
+          return Promise.resolve(count);
+        }
+      }
+      const service = await createService([HandlesAny], [contract], receiver);
+      await listen(service);
+      const gateway = await connectNats({ urls: [nats.urlFor('gateway')], name: 'gateway' });
+      await gateway.request(ingestSubject, 'waiting', { timeout: 20_000 });
+      await gateway.close();
+      const connection = await connectNats({ urls: [nats.urlFor(sender)], name: sender });
+
+      const request = JSON.stringify({ pattern: subject, id: '1', data: { value: 1 } });
+      connection.publish(subject, request, { reply: purge });
+      // The service handles the requests of one connection in order, so it has handled the first one when it replies to the second.
+      const reply = await connection.request(subject, request, { timeout: 20_000 });
+      await service.unwrap<NatsConnection>().flush();
+
+      expect(reply.json()).toMatchObject({ response: { value: 1 } });
+      const { streams } = await jetstreamManager(owner, { timeout: 20_000 });
+      expect((await streams.info(ingestStreamName)).state.messages).toBeGreaterThan(0);
+      await connection.close();
+      await service.close();
     });
   });
 

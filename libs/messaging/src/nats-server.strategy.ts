@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServerNats, type MessageHandler, type NatsContext } from '@nestjs/microservices';
-import { errorCatalogue, ServiceError, type Contract } from '@stream-events/contracts';
+import { errorCatalogue, isInbox, ServiceError, type Contract } from '@stream-events/contracts';
 import { within, type Registry } from '@stream-events/service';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { logConnection } from './connection-watch.js';
@@ -49,7 +49,7 @@ const tooBusy = new ServiceError(
 );
 
 /**
- * Nest's NATS server with four additions:
+ * Nest's NATS server with five additions:
  *
  * - The server refuses to start when a contract has no handler or two handlers, or a handler has no contract.
  * - The server loses no request when it stops: first the subscriptions drain (new requests go to other instances), then the requests in
@@ -57,6 +57,7 @@ const tooBusy = new ServiceError(
  * - While `maxRequestsInProgress` requests of a contract are in progress, the server rejects more of them as `unavailable`, so that a flood
  *   of list requests cannot block writes.
  * - The server supports contracts with raw messages.
+ * - The server replies only to inboxes.
  */
 export class NatsServerStrategy extends ServerNats {
   /** Requests in progress by subject. */
@@ -126,7 +127,16 @@ export class NatsServerStrategy extends ServerNats {
     super.bindEvents({ subscribe });
   }
 
+  /**
+   * Replies only to inboxes. Any other reply subject would let the sender publish with the permissions of this service, for example on the
+   * subject that purges a stream.
+   */
   override getPublisher(message: Msg, ...rest: [id: string, context: NatsContext]): Publish {
+    const { reply, subject } = message;
+    if (reply && !isInbox(reply)) {
+      this.logger.warn(`ignoring the reply subject ${reply} of a request on ${subject}: it is not an inbox`);
+      return () => undefined;
+    }
     const publishJson = super.getPublisher(message, ...rest) as Publish;
     const format = this.contracts.get(message.subject)?.rawReply;
     if (!format || !message.headers?.has(acceptRawHeader)) return publishJson;

@@ -10,8 +10,8 @@ import { eventually } from './eventually.js';
  * Each function waits for a line in the server's log. It cannot wait for a health check, which an engine without systemd never runs.
  */
 
-const POSTGRES_IMAGE = 'postgres:18-alpine';
-const NATS_IMAGE = 'nats:2.12-alpine';
+const POSTGRES_IMAGE = 'postgres:18.4-alpine';
+const NATS_IMAGE = 'nats:2.15.1-alpine';
 const NATS_PORT = 4222;
 const GREETING_TIMEOUT_MS = 1_000;
 const NATS_CONFIG_PATH = '/etc/nats/stream-events.conf';

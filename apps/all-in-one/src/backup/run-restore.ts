@@ -101,10 +101,24 @@ async function run(archive: CheckedArchive, choices: Choices, config: AllInOneCo
     say(`Restored ${rows} rows in ${seconds.toFixed(1)} s`);
     if (skipped.length > 0) say(`Not restored, because the service has no such table: ${skipped.join(', ')}`);
     if (repeated > 0) say(`${repeated} erasures from after the backup run again when the service starts`);
+    if (choices.erasures === undefined) say(describeUnknownErasures(archive, choices, lists.length > 0));
     say('Start the service. Clients that resume from a position before the restore get a gap.');
   } finally {
     await database.close();
   }
+}
+
+/** Says which erasures a restore without `--erasures` cannot know, so that the operator repeats them. */
+function describeUnknownErasures(
+  { manifest }: CheckedArchive,
+  { isKeyLost }: Choices,
+  hasReplaced: boolean,
+): string {
+  const known = hasReplaced ? ', except those of the replaced data' : '';
+  const remedy = isKeyLost
+    ? 'Request them again'
+    : 'If npm run backup -- --erasures LIST saved them, restore again with --replace --erasures LIST. If not, request them again';
+  return `Erasures that were requested after ${manifest.createdAt}, the time of the backup, are unknown${known}: the data of their users is back. ${remedy}`;
 }
 
 /**

@@ -24,11 +24,11 @@ const skippedInDryRun: readonly ErasureStage[] = ['announcing', 'summaries', 'ca
  * Runs erasures in the background, oldest first. Only one erasure runs at a time across all instances.
  *
  * ```
- * announcing ─▶ store ─▶ summaries ─▶ dead_letters ─▶ ingest ─▶ streamers ─▶ event_stream ─▶ caches ─▶ done
+ * announcing ─▶ store ─▶ summaries ─▶ dead_letters ─▶ ingest ─▶ streamers ─▶ connector ─▶ gateway ─▶ event_stream ─▶ caches ─▶ done
  *      │
  *      └ each stage: small pieces of work, each recorded with the position where the stage continues
  *
- *  database, NATS, streamer monitor, or platform connector unavailable: retries the same piece after 0.5 s … 30 s
+ *  database, NATS, or another service unavailable: retries the same piece after 0.5 s … 30 s
  *  crash: another instance continues at the recorded position after up to 20 s, and repeats at most one piece
  * ```
  *

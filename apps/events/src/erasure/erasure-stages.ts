@@ -5,6 +5,7 @@ import { DeadLettersStage } from './dead-letters.stage.js';
 import type { Stage } from './erasure-step.js';
 import { EventStreamStage } from './event-stream.stage.js';
 import { IngestStage } from './ingest.stage.js';
+import { ConnectorStage, GatewayStage } from './stored-users.stages.js';
 import { StoreStage } from './store.stage.js';
 import { StreamersStage } from './streamers.stage.js';
 import { SummariesStage } from './summaries.stage.js';
@@ -19,6 +20,8 @@ export const stageClasses: Type<Stage>[] = [
   DeadLettersStage,
   IngestStage,
   StreamersStage,
+  ConnectorStage,
+  GatewayStage,
   EventStreamStage,
   CachesStage,
 ];

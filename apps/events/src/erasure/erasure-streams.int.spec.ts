@@ -4,7 +4,7 @@ import { newEvents, newEvent } from '../../test/new-event.js';
 import { EventStore } from '../../test/event-store.js';
 import { ingestOptions, IngestSetup } from '../../test/ingest-setup.js';
 import { StreamSetup, type RunningRelay } from '../../test/stream-setup.js';
-import { ingestStreamName, type NewEvent } from '@stream-events/contracts';
+import type { NewEvent } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { IngestStream } from '../ingest/ingest-stream.js';
 import { IntakeStream } from '../ingest/intake-stream.js';
@@ -195,18 +195,19 @@ describe('the erasure of streams', () => {
 
   describe(IngestStage.name, () => {
     let setup: IngestSetup;
+    let ingest: IngestStream;
     let stage: IngestStage;
 
     beforeAll(async () => {
       setup = await IngestSetup.start();
-      const ingest = new IngestStream(setup.connection, ingestOptions);
-      await ingest.prepare();
+      ingest = new IngestStream(setup.connection, ingestOptions);
       const intake = new IntakeStream(setup.connection, { platform: ingestOptions.platform }, logger);
       stage = new IngestStage(ingest, intake, store.events);
     });
+    beforeEach(() => ingest.prepare());
     afterEach(async () => {
       await setup.deleteIntake();
-      await (await setup.manager()).streams.purge(ingestStreamName);
+      await setup.deleteStream();
     });
     afterAll(() => setup.close());
 

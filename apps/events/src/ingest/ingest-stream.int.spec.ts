@@ -1,4 +1,5 @@
-import { ingestStreamName } from '@stream-events/contracts';
+import { ingestStreamName, ingestSubject } from '@stream-events/contracts';
+import { connectNats } from '@stream-events/messaging';
 import { ingestOptions, IngestSetup } from '../../test/ingest-setup.js';
 import { IngestStream } from './ingest-stream.js';
 
@@ -54,7 +55,7 @@ describe(IngestStream.name, () => {
       expect((await readConfig()).max_bytes).toBe(2 * gigabyte);
       await createStream({ maxGigabytes: 3 }).prepare();
       expect((await readConfig()).max_bytes).toBe(3 * gigabyte);
-      await (await setup.manager()).streams.purge(ingestStreamName);
+      await (await setup.manager()).streams.deleteMessage(ingestStreamName, 1);
       await createStream({ maxGigabytes: 1 }).prepare();
 
       expect((await readConfig()).max_bytes).toBe(gigabyte);
@@ -71,6 +72,22 @@ describe(IngestStream.name, () => {
 
       expect(await setup.count()).toBe(1);
     });
+
+    it.each(['gateway', 'platform-connector'])(
+      'lets the acknowledgement of a message from %s purge nothing',
+      async (user) => {
+        await createStream().prepare();
+        await setup.publish('waiting');
+        const connection = await connectNats({ urls: [setup.nats.urlFor(user)], name: user });
+
+        connection.publish(ingestSubject, 'x', { reply: `$JS.API.STREAM.PURGE.${ingestStreamName}` });
+        await connection.request(ingestSubject, 'y', { timeout: 20_000 });
+
+        // The stream handles messages in order, and the API handles requests in order, so this count is later than the purge.
+        expect(await setup.count()).toBe(3);
+        await connection.close();
+      },
+    );
 
     it('rejects messages beyond its limit, and accepts them when they are sent again later', async () => {
       await createStream().prepare();

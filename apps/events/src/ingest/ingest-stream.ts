@@ -46,6 +46,10 @@ const streamNameInUse = 10058;
 // Long enough for the platform's first redeliveries, which follow within a minute. The store recognizes later redeliveries by their key.
 const deduplicationWindowMs = 120_000;
 
+// What `prepare` also sets in an existing stream. Purging is denied because the broker sends the acknowledgement of a message wherever the
+// publisher wants, even to the subject that purges the stream. No part of the service purges INGEST.
+const fixedConfig = { subjects: [ingestSubject], deny_purge: true };
+
 /** Creates and configures the INGEST stream, whose messages `IngestDrain` stores in the database. */
 export class IngestStream implements DrainedStream {
   readonly name = ingestStreamName;
@@ -76,7 +80,7 @@ export class IngestStream implements DrainedStream {
     const max_bytes = Math.max(config.max_bytes, state.messages > 0 ? existing.max_bytes : 0);
     const num_replicas = this.options.replicas ?? existing.num_replicas;
     await placeStream(num_replicas, () =>
-      streams.update(ingestStreamName, { ...existing, subjects: config.subjects, max_bytes, num_replicas }),
+      streams.update(ingestStreamName, { ...existing, ...fixedConfig, max_bytes, num_replicas }),
     );
     return true;
   }
@@ -140,7 +144,7 @@ function streamConfig({ platform, maxGigabytes, replicas = 1 }: IngestStreamOpti
   return {
     name: ingestStreamName,
     description: `ingest of platform ${platform}`,
-    subjects: [ingestSubject],
+    ...fixedConfig,
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
     // A full stream rejects new messages. The gateway then responds with 503, and the platform keeps the message.

@@ -37,7 +37,8 @@ export class ErasuresController {
     summary: 'Erase a platform user',
     description:
       'Owners only. Erases everything that names the user and that the service receives up to 5 s after the request: events, dead ' +
-      'letters, messages on the streams, and, if the user is a monitored streamer, the streamer with all streams. The erasure runs in the ' +
+      'letters, messages on the streams, the cached picture, replays and rehearsals of the user’s events, and, if the user is a ' +
+      'monitored streamer, the streamer with all streams. The erasure runs in the ' +
       'background; request the URL in `Location` for its progress. An erasure cannot be undone or canceled, so start with a dry run. ' +
       'Backups, and copies that clients have already received, are not erased.',
   })

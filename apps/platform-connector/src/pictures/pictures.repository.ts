@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { PictureKind } from '@stream-events/contracts';
+import { maxStoredUsersPage, type PictureKind } from '@stream-events/contracts';
 import { takeAdvisoryLock } from '@stream-events/database';
 import { DataSource } from 'typeorm';
+import { Picture } from './picture.entity.js';
 import type { RasterImage } from './raster-image.js';
 
 /** Identifies the picture of a user or category. */
@@ -74,6 +75,22 @@ export class PicturesRepository {
         [limits.count, limits.bytes],
       );
     });
+  }
+
+  /** Returns the next page of users that have a picture, or are known to have none. */
+  async listUsers(after: string): Promise<string[]> {
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `SELECT id FROM pictures WHERE kind = 'user' AND id > $1 ORDER BY id LIMIT ${maxStoredUsersPage}`,
+      [after],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Erases the user's picture, or only counts it. Returns 0 or 1. */
+  async eraseUser(id: string, isDryRun: boolean): Promise<number> {
+    if (isDryRun) return this.dataSource.manager.countBy(Picture, { kind: 'user', id });
+    const { affected } = await this.dataSource.manager.delete(Picture, { kind: 'user', id });
+    return affected ?? 0;
   }
 
   private async touch({ kind, id }: PictureKey): Promise<void> {

@@ -19,7 +19,7 @@ interface Rates {
   many: number;
 }
 
-const natsImage = 'nats:2.12-alpine';
+const natsImage = 'nats:2.15.1-alpine';
 const manyInFlight = 64;
 const payload = new Uint8Array(1_024);
 

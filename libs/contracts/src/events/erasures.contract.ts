@@ -28,6 +28,8 @@ export const erasureStages = [
   'dead_letters',
   'ingest',
   'streamers',
+  'connector',
+  'gateway',
   'event_stream',
   'caches',
   'done',
@@ -42,6 +44,9 @@ export const erasedKinds = [
   'streamers',
   'streams',
   'stream_samples',
+  'pictures',
+  'replays',
+  'rehearsals',
   'event_stream_messages',
 ] as const;
 export type ErasedKind = (typeof erasedKinds)[number];
