@@ -77,7 +77,9 @@ async function printLimits() {
     ['what', 'limit'],
     [
       ['connections per user, at all gateways', print(connectionLimits.perUser)],
+      ['connections per named token, at all gateways', print(connectionLimits.perUser / 2)],
       ['concurrent catch-ups per user, at all gateways', print(catchUpLimits.perUser)],
+      ['concurrent catch-ups per named token, at all gateways', print(catchUpLimits.perUser / 2)],
       ['messages that a catch-up reads per second', print(catchUpLimits.messagesPerSecond)],
       ['connections per gateway, including clients that wait', print(connectionLimits.connections)],
       ['data that waits for one slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],

@@ -1,5 +1,5 @@
 import { eventually } from '@stream-events/testing';
-import { eventBody, eventsPath, uniqueType, type Problem } from './api.js';
+import { eventBody, eventsPath, newEvent, uniqueType, type EventRecord, type Problem } from './api.js';
 import { LiveSocket } from './live-clients.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
@@ -155,6 +155,57 @@ describe('tokens', () => {
       status: 403,
       json: { detail: 'This token does not have the scope events:read.' },
     });
+  });
+
+  it('show no content of stored events without events:read', async () => {
+    const writer = (await create({ scopes: ['events:write'] })).key;
+    const [event_type, other] = [uniqueType(), uniqueType()];
+    const write = (token: string, path: string, body: object) =>
+      stack.request<EventRecord>('POST', path, { token, body, headers: { 'idempotency-key': event_type } });
+    const sent = { event_type: other, event_source: 'bot', event_data: { guess: 1 } };
+    const paths = [eventsPath, `${eventsPath}/${event_type}/test`];
+
+    for (const path of paths) {
+      const first = await write(member.token, path, eventBody({ event_type, event_data: { secret: 4 } }));
+      const { id, event_id } = first.json;
+      const replay = await stack.request('POST', `${eventsPath}/${id ?? event_id}/replay`, { token: writer });
+      expect([replay.status, replay.json]).toEqual([200, { id, event_id, event_type }]);
+      const repeated = await write(writer, path, sent);
+      expect(repeated.json).toMatchObject({ id, event_id });
+      expect(repeated.text).toContain('"guess":1');
+      expect(repeated.text).not.toContain('secret');
+    }
+    const stored = newEvent({ occurredAt: Date.now() });
+    await stack.storeEvents([stored]);
+    const delivery = await stack.request('GET', `${eventsPath}/${stored.id}/delivery`, { token: writer });
+    expect([delivery.status, delivery.json]).toEqual([200, expect.objectContaining({ occurred: null })]);
+  });
+
+  it('show only the id and the name of their user', async () => {
+    const { username, id, token } = await register();
+    const body = { first_name: 'Grace', last_name: 'Murray', email: 'grace@example.net' };
+    await stack.request('PATCH', '/api/v1/users/me', { token, body });
+    const named = await create({}, token);
+    const session = await startSession(username);
+    const me = async (key: string) => (await stack.request('GET', '/api/v1/users/me', { token: key })).json;
+
+    expect(await me(named.key)).toEqual({
+      ...{ id, username, first_name: null, last_name: null, email: null },
+      ...{ role: null, disabled: null, created: null },
+    });
+    for (const key of [token, session.key])
+      expect(await me(key)).toMatchObject({ id, username, ...body, role: 'user', disabled: false });
+  });
+
+  it.each(['users', 'categories'])('get pictures of %s only with platform:read', async (kind) => {
+    const path = `/api/v1/platform/${kind}/81234/picture`;
+    const statusWith = async (scope: string): Promise<number> => {
+      const { key } = await create({ scopes: [scope], channel_ids: ['81234'] });
+      return (await stack.request('GET', path, { token: key })).status;
+    };
+
+    expect(await statusWith('events:live')).toBe(403);
+    expect(await statusWith('platform:read')).not.toBe(403);
   });
 
   it('cannot manage tokens, passwords, or users, even those of an owner', async () => {

@@ -71,14 +71,14 @@ export const variables = {
     default: 'owner',
   }),
   RATE_LIMIT_REQUESTS: integer(
-    'Maximum number of requests per second from one user at each gateway. 0: no limit, and also no limit on the concurrent requests and the working time of a user',
+    'Maximum number of requests per second from one user at each gateway. A named token can use half of them. 0: no limit, and also no limit on the concurrent requests and the working time of a user',
     [0, 1_000_000],
     {
       default: 200,
     },
   ),
   RATE_LIMIT_WRITES: integer(
-    'Maximum number of writes (requests that change something) per second from one user at each gateway. 0: no limit',
+    'Maximum number of writes (requests that change something) per second from one user at each gateway. A named token can use half of them. 0: no limit',
     [0, 1_000_000],
     { default: 50 },
   ),

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { components } from '@stream-events/client';
 import { api, call } from './api.js';
 
 const minuteMs = 60_000;
@@ -7,7 +8,8 @@ const minuteMs = 60_000;
 
 export const currentUserQuery = queryOptions({
   queryKey: ['users', 'me'],
-  queryFn: () => call(api().GET('/api/v1/users/me')),
+  // Safe cast: a session gets all fields.
+  queryFn: async () => (await call(api().GET('/api/v1/users/me'))) as components['schemas']['UserReply'],
   staleTime: minuteMs,
 });
 

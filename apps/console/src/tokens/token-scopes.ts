@@ -11,7 +11,11 @@ export const tokenScopes: readonly { scope: Scope; text: string; isLimitable?: t
   { scope: 'streamers:write', text: 'Add, change, and delete streamers' },
   { scope: 'reference:read', text: 'Read the reference lists', isLimitable: true },
   { scope: 'reference:write', text: 'Change the reference lists' },
-  { scope: 'platform:read', text: 'Read the state of the platform connection', isLimitable: true },
+  {
+    scope: 'platform:read',
+    text: 'Read the state of the platform connection, and get pictures',
+    isLimitable: true,
+  },
   { scope: 'platform:call', text: 'Call the platform’s API' },
 ];
 

@@ -8,7 +8,7 @@ import { sendProblem, toServiceError } from '../http/problem.js';
 import { recognizeTokens } from '../http/request-gate.js';
 import { RequestLog } from '../http/request-log.js';
 import type { Access } from './allow-access.decorator.js';
-import { callerOf, setCaller, type Caller } from './caller.js';
+import { callerOf, hasScope, setCaller, type Caller } from './caller.js';
 import { RateLimitError, RateLimits } from './rate-limits.service.js';
 import { TokenLookup } from './token-lookup.service.js';
 import { UserTurns } from './user-turns.service.js';
@@ -100,14 +100,14 @@ export class AccessControl {
     setCaller(request, caller);
   }
 
-  /** Counts a request toward the user's rate limits, then waits for a turn (`UserTurns`). */
+  /** Counts a request toward the rate limits of the user and the token, then waits for a turn (`UserTurns`). */
   private async count(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { method, routeOptions } = request;
     const counted = { method, bodyBytes: bodyBytesOf(request) };
-    this.limits.take(caller.id, counted, (headers) => void reply.headers(headers));
+    this.limits.take(caller, counted, (headers) => void reply.headers(headers));
     // Responses that stay open have separate limits.
     if (routeOptions.config.staysOpen) return;
-    const end = await this.turns.begin(caller.id);
+    const end = await this.turns.begin(caller);
     if (reply.raw.destroyed) end();
     else reply.raw.once('close', end);
   }
@@ -170,8 +170,7 @@ export function refuseWithoutRights(
     return;
   }
   if (typeof access !== 'string') {
-    if (token.kind !== 'named') return;
-    const missing = access.find((scope) => !token.scopes.includes(scope));
+    const missing = access.find((scope) => !hasScope(token, scope));
     if (missing !== undefined)
       throw new ServiceError('forbidden', `This token does not have the scope ${missing}.`);
     return;

@@ -36,6 +36,36 @@ export function isOwner({ role, token }: Caller): boolean {
   return role === 'owner' && token.kind !== 'named';
 }
 
+/** Whether the token has the rights of a scope. Main tokens and sessions have the rights of all scopes. */
+export function hasScope(token: CallerToken, scope: TokenScope): boolean {
+  return token.kind !== 'named' || token.scopes.includes(scope);
+}
+
+/** The parts of a caller that limits depend on. */
+export type LimitedCaller = Pick<Caller, 'id'> & { token: Pick<CallerToken, 'id' | 'kind'> };
+
+/** A user or a named token whose limits a caller's work is charged to. */
+export interface Payer {
+  /** The id of the user or the token. */
+  id: string;
+  /** The share of the user's limits that the payer can use, above 0 and at most 1. */
+  share: number;
+}
+
+// A leaked token leaves the other half to its user, who can then revoke the token.
+const namedTokenShare = 0.5;
+
+/** Returns who pays for a caller's work: the user and, out of its share of the user's limits, the named token. */
+export function payersOf({ id, token }: LimitedCaller): Payer[] {
+  const user = { id, share: 1 };
+  return token.kind === 'named' ? [{ id: token.id, share: namedTokenShare }, user] : [user];
+}
+
+/** Returns a payer's share of a limit that is a whole number. At least 1. */
+export function shareOf(limit: number, { share }: Payer): number {
+  return Math.max(1, Math.floor(limit * share));
+}
+
 /** Who performed an action, for the audit log. */
 export interface Actor {
   /** Null if the user is unknown. */

@@ -1,3 +1,5 @@
+import { userOf, withNamedToken } from '../../test/limited-callers.js';
+import type { LimitedCaller } from './caller.js';
 import { RateLimits, type RateLimitHeaders } from './rate-limits.service.js';
 
 describe(RateLimits.name, () => {
@@ -15,16 +17,16 @@ describe(RateLimits.name, () => {
     limits: RateLimits,
     count: number,
     {
-      user = 'ada',
+      caller = userOf('ada'),
       method = 'GET',
       bodyBytes = 0,
-    }: { user?: string; method?: string; bodyBytes?: number | 'unknown' } = {},
+    }: { caller?: LimitedCaller; method?: string; bodyBytes?: number | 'unknown' } = {},
   ): number => {
     let passed = 0;
     for (let request = 0; request < count; request += 1) {
       try {
         limits.take(
-          user,
+          caller,
           { method, bodyBytes: bodyBytes === 'unknown' ? undefined : bodyBytes },
           (reported) => {
             headers = reported;
@@ -52,7 +54,7 @@ describe(RateLimits.name, () => {
     const limits = create();
     send(limits, 20);
 
-    expect(send(limits, 20, { user: 'bob' })).toBe(5);
+    expect(send(limits, 20, { caller: userOf('bob') })).toBe(5);
   });
 
   it('limits writes more strictly, and counts them as requests', () => {
@@ -66,7 +68,7 @@ describe(RateLimits.name, () => {
   it('counts a write as one more for each full 16 KiB of its body, and as the largest one if its size is unknown', () => {
     const limits = create(1_000, 20);
     expect(send(limits, 20, { method: 'POST', bodyBytes: 40_000 })).toBe(6);
-    expect(send(limits, 20, { method: 'POST', bodyBytes: 'unknown', user: 'bob' })).toBe(1);
+    expect(send(limits, 20, { method: 'POST', bodyBytes: 'unknown', caller: userOf('bob') })).toBe(1);
     expect(send(create(1_000, 2), 20, { method: 'POST', bodyBytes: 256 * 1024 })).toBe(1);
   });
 
@@ -83,6 +85,28 @@ describe(RateLimits.name, () => {
     expect(headers?.RateLimit).toBe('"default";r=0;t=1');
   });
 
+  it('leaves half of the limits to the user of a named token', () => {
+    const limits = create(10, 4);
+    const leaked = withNamedToken('ada');
+    expect(send(limits, 50, { caller: leaked, method: 'DELETE' })).toBe(2);
+    expect(send(limits, 50, { caller: leaked })).toBe(3);
+    expect(headers).toEqual({ 'RateLimit-Policy': '"default";q=5;w=1', RateLimit: '"default";r=0;t=1' });
+
+    expect(send(limits, 50, { method: 'DELETE' })).toBe(2);
+    expect(send(limits, 50)).toBe(3);
+    now += 1_000;
+    expect(send(limits, 50, { caller: leaked })).toBe(5);
+    expect(send(limits, 50)).toBe(5);
+  });
+
+  it('lets a named token send the largest body without using up the writes of its user', () => {
+    const limits = create(1_000, 20);
+    const bodyBytes = 256 * 1024;
+    expect(send(limits, 5, { caller: withNamedToken('ada'), method: 'POST', bodyBytes })).toBe(1);
+
+    expect(send(limits, 50, { method: 'POST' })).toBe(10);
+  });
+
   it('has no limit and no headers at 0', () => {
     expect(send(create(0, 0), 1_000, { method: 'POST' })).toBe(1_000);
     expect(headers).toBeUndefined();
@@ -90,9 +114,9 @@ describe(RateLimits.name, () => {
 
   it('forgets idle users', () => {
     const limits = create(1, 0);
-    for (let user = 0; user <= 10_000; user += 1) send(limits, 1, { user: `user ${user}` });
+    for (let user = 0; user <= 10_000; user += 1) send(limits, 1, { caller: userOf(`user ${user}`) });
     now += 1_000;
-    send(limits, 1, { user: 'another user' });
+    send(limits, 1, { caller: userOf('another user') });
 
     // Safe cast: forgetting shows only in memory, because an idle user has the whole allowance again.
     const { requests } = limits as unknown as { requests: { allowances: Map<string, unknown> } };

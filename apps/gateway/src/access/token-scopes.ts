@@ -8,7 +8,8 @@ export const tokenScopes = {
   'streamers:write': 'add, change, and delete streamers',
   'reference:read': 'read the lists of platform scopes and API endpoints',
   'reference:write': 'change the lists of platform scopes and API endpoints',
-  'platform:read': 'read the state of the platform connection, its event types, and its subscriptions',
+  'platform:read':
+    'read the state of the platform connection, its event types, its subscriptions, and pictures of users and categories',
   'platform:call': 'call the platform’s API',
 } as const;
 

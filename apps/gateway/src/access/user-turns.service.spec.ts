@@ -1,14 +1,15 @@
+import { userOf, withNamedToken } from '../../test/limited-callers.js';
 import { UserTurns } from './user-turns.service.js';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe(UserTurns.name, () => {
   /** Starts requests of a user. Returns the functions that end the running ones. */
-  function begin(turns: UserTurns, count: number, userId = 'ada') {
+  function begin(turns: UserTurns, count: number, caller = userOf('ada')) {
     const ends: (() => void)[] = [];
     const refused: unknown[] = [];
     for (let index = 0; index < count; index += 1)
-      turns.begin(userId).then(
+      turns.begin(caller).then(
         (end) => ends.push(end),
         (error: unknown) => refused.push(error),
       );
@@ -28,6 +29,24 @@ describe(UserTurns.name, () => {
     expect(begin(turns, 4).ends).toEqual([]);
   });
 
+  it('leaves half of the turns to the user of a named token, also when many of its requests wait', async () => {
+    const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 10 });
+    const leaked = begin(turns, 50, withNamedToken('ada'));
+    await settle();
+    expect([leaked.ends.length, leaked.refused.length]).toEqual([2, 43]);
+    const own = begin(turns, 3);
+    await settle();
+    expect(own.ends).toHaveLength(2);
+
+    leaked.ends[0]?.();
+    await settle();
+    // The user's request has waited longer than the next request with the token.
+    expect([leaked.ends.length, own.ends.length]).toEqual([2, 3]);
+    own.ends[0]?.();
+    await settle();
+    expect(leaked.ends).toHaveLength(3);
+  });
+
   it('ends a turn only once', async () => {
     const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 });
     const { ends } = begin(turns, 6);
@@ -43,7 +62,7 @@ describe(UserTurns.name, () => {
   it('lets users not wait for each other', async () => {
     const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 });
     begin(turns, 20);
-    const { ends } = begin(turns, 1, 'bob');
+    const { ends } = begin(turns, 1, userOf('bob'));
     await settle();
 
     expect(ends).toHaveLength(1);
@@ -63,12 +82,12 @@ describe(UserTurns.name, () => {
     it('refuses the request, and gives the next turn to a later request', async () => {
       const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 }, waitLimitMs);
       const { ends } = begin(turns, 4);
-      await expect(turns.begin('ada')).rejects.toMatchObject({
+      await expect(turns.begin(userOf('ada'))).rejects.toMatchObject({
         code: 'too_many_requests',
         retryAfterSeconds: 1,
         detail: expect.stringContaining('waited 0.02 s') as string,
       });
-      const sixth = turns.begin('ada');
+      const sixth = turns.begin(userOf('ada'));
 
       ends[0]?.();
 
@@ -78,7 +97,7 @@ describe(UserTurns.name, () => {
     it('keeps all turns of the user', async () => {
       const turns = new UserTurns({ RATE_LIMIT_REQUESTS: 100 }, waitLimitMs);
       const { ends } = begin(turns, 4);
-      await expect(turns.begin('ada')).rejects.toThrow();
+      await expect(turns.begin(userOf('ada'))).rejects.toThrow();
       for (const end of ends) end();
 
       const later = begin(turns, 5);

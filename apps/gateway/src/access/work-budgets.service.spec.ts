@@ -1,8 +1,9 @@
+import { userOf, withNamedToken } from '../../test/limited-callers.js';
 import { WorkBudgets, type WorkLimits } from './work-budgets.service.js';
 
 const never = new AbortController().signal;
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const ada = { id: 'ada', role: 'user' } as const;
+const ada = userOf('ada');
 // The budget assumes 10 ms for the first piece of work.
 const limits: WorkLimits = { share: 0.001, burstMs: 100, maxCostMs: 50, maxWaitMs: 10_000 };
 
@@ -51,6 +52,20 @@ describe(WorkBudgets.name, () => {
     expect(await isUsedUp(budgets)).toBe(false);
   });
 
+  it('leaves half of the budget to the user of a named token', async () => {
+    const budgets = create();
+    const leaked = withNamedToken('ada');
+    for (let count = 0; count < 3; count += 1) await work(budgets, 17, leaked);
+
+    expect(await isUsedUp(budgets, leaked)).toBe(true);
+    expect(await isUsedUp(budgets)).toBe(false);
+    now += 24_000; // allows the user 24 ms of work, and the token 12 ms
+    await work(budgets, 40);
+    expect(await isUsedUp(budgets)).toBe(false);
+    await work(budgets, 20);
+    expect(await isUsedUp(budgets, leaked)).toBe(true);
+  });
+
   it('counts work that has not ended', async () => {
     const budgets = create();
     await beginMany(budgets, 10);
@@ -76,7 +91,7 @@ describe(WorkBudgets.name, () => {
     await work(budgets, 60_000);
 
     expect(await isUsedUp(budgets)).toBe(true);
-    expect(await isUsedUp(budgets, { id: 'bob', role: 'user' })).toBe(false);
+    expect(await isUsedUp(budgets, userOf('bob'))).toBe(false);
   });
 
   it('lets no work wait longer than the limit', async () => {
@@ -118,7 +133,7 @@ describe(WorkBudgets.name, () => {
   });
 
   it('limits no owner, and nobody without a limit of requests per second', async () => {
-    const owner = { id: 'ada', role: 'owner' } as const;
+    const owner = { ...ada, role: 'owner' } as const;
     const budgets = create();
     for (let count = 0; count < 100; count += 1) await work(budgets, 50, owner);
     expect(await isUsedUp(budgets, owner)).toBe(false);
@@ -131,8 +146,7 @@ describe(WorkBudgets.name, () => {
   it('forgets nobody whose work is still running', async () => {
     const budgets = create();
     const ends = await beginMany(budgets, 10);
-    for (let index = 0; index < 10_100; index += 1)
-      (await budgets.begin({ id: `user ${index}`, role: 'user' }, never))();
+    for (let index = 0; index < 10_100; index += 1) (await budgets.begin(userOf(`user ${index}`), never))();
     expect(await isUsedUp(budgets)).toBe(true);
     now += 20;
     for (const end of ends) end();
@@ -143,8 +157,7 @@ describe(WorkBudgets.name, () => {
   it('forgets nobody whose budget is used up', async () => {
     const budgets = create();
     for (let count = 0; count < 5; count += 1) await work(budgets, 20);
-    for (let index = 0; index < 10_100; index += 1)
-      (await budgets.begin({ id: `user ${index}`, role: 'user' }, never))();
+    for (let index = 0; index < 10_100; index += 1) (await budgets.begin(userOf(`user ${index}`), never))();
 
     expect(await isUsedUp(budgets)).toBe(true);
   });

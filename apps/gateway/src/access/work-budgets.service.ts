@@ -1,7 +1,7 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { CONFIG, pause } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
-import type { Caller } from './caller.js';
+import { payersOf, type Caller, type Payer, type LimitedCaller } from './caller.js';
 
 /** Limits on the work that a gateway does for one user. They do not apply to owners. */
 export interface WorkLimits {
@@ -21,9 +21,11 @@ export const workLimits: WorkLimits = { share: 0.1, burstMs: 1_000, maxCostMs: 5
 const firstCostMs = 10;
 // Weight of the latest piece of work in the moving average of a user's costs.
 const latestWeight = 0.2;
-const maxUsers = 10_000;
+const maxBudgets = 10_000;
 
 interface Budget {
+  /** The share of a user's budget: less than 1 for a named token. */
+  readonly share: number;
   /** Remaining work time. Refills continuously up to `burstMs`. Negative after work that cost more than was left. */
   leftMs: number;
   updatedAt: number;
@@ -34,8 +36,8 @@ interface Budget {
 }
 
 /**
- * Limits the time that a gateway works for each user, so that a client in a loop slows down only its own user. A piece of work is a
- * request, or one page of an export or a catch-up. Time in which the client sends a body or reads a response is free. When the services are
+ * Limits the time that a gateway works for each user, so that a client in a loop slows down only its own user, and a client
+ * with a named token only partly. A piece of work is a request, or one page of an export or a catch-up. Time in which the client sends a body or reads a response is free. When the services are
  * busy, work takes longer, so each user gets less done. Owners are exempt. RATE_LIMIT_REQUESTS=0 turns the limit off.
  */
 @Injectable()
@@ -57,61 +59,73 @@ export class WorkBudgets {
    *
    * @throws the signal's reason when the signal aborts
    */
-  async begin({ id, role }: Pick<Caller, 'id' | 'role'>, signal: AbortSignal): Promise<() => void> {
-    if (role === 'owner' || !this.isLimited) return () => undefined;
-    const { share, maxWaitMs } = this.limits;
-    const budget = this.find(id);
-    this.refill(budget);
-    budget.pending += 1;
-    const waitMs = Math.min((budget.pending * budget.expectedMs - budget.leftMs) / share, maxWaitMs);
+  async begin(caller: LimitedCaller & Pick<Caller, 'role'>, signal: AbortSignal): Promise<() => void> {
+    if (caller.role === 'owner' || !this.isLimited) return () => undefined;
+    const budgets = payersOf(caller).map((payer) => this.find(payer));
+    for (const budget of budgets) budget.pending += 1;
+    const waitMs = Math.max(...budgets.map((budget) => this.waitMsOf(budget)));
     if (waitMs > 0) await pause(waitMs, signal);
-    if (signal.aborted) budget.pending -= 1;
+    if (signal.aborted) for (const budget of budgets) budget.pending -= 1;
     signal.throwIfAborted();
     const beganAt = this.now();
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      budget.pending -= 1;
-      this.charge(budget, this.now() - beganAt);
+      for (const budget of budgets) {
+        budget.pending -= 1;
+        this.charge(budget, this.now() - beganAt);
+      }
     };
   }
 
+  private waitMsOf(budget: Budget): number {
+    this.refill(budget);
+    const missingMs = budget.pending * budget.expectedMs - budget.leftMs;
+    return Math.min(missingMs / this.shareOf(budget), this.limits.maxWaitMs);
+  }
+
+  private shareOf(budget: Budget): number {
+    return this.limits.share * budget.share;
+  }
+
   private charge(budget: Budget, durationMs: number): void {
-    const { share, maxCostMs, maxWaitMs } = this.limits;
+    const { maxCostMs, maxWaitMs } = this.limits;
     const costMs = Math.min(durationMs, maxCostMs);
     this.refill(budget);
     // Limit the debt to the work time that refills within `maxWaitMs`. Otherwise, debt from an outage would slow the user down long after
     // the outage.
-    budget.leftMs = Math.max(budget.leftMs - costMs, -share * maxWaitMs);
+    budget.leftMs = Math.max(budget.leftMs - costMs, -this.shareOf(budget) * maxWaitMs);
     budget.expectedMs += (costMs - budget.expectedMs) * latestWeight;
   }
 
-  private find(userId: string): Budget {
-    const known = this.budgets.get(userId);
+  private find({ id, share }: Payer): Budget {
+    const known = this.budgets.get(id);
     if (known) return known;
-    if (this.budgets.size >= maxUsers) this.forgetFull();
+    if (this.budgets.size >= maxBudgets) this.forgetFull();
     const budget: Budget = {
-      leftMs: this.limits.burstMs,
+      share,
+      leftMs: this.limits.burstMs * share,
       updatedAt: this.now(),
       expectedMs: firstCostMs,
       pending: 0,
     };
-    this.budgets.set(userId, budget);
+    this.budgets.set(id, budget);
     return budget;
   }
 
   private refill(budget: Budget): void {
     const now = this.now();
-    const { share, burstMs } = this.limits;
-    budget.leftMs = Math.min(budget.leftMs + (now - budget.updatedAt) * share, burstMs);
+    const refilledMs = budget.leftMs + (now - budget.updatedAt) * this.shareOf(budget);
+    budget.leftMs = Math.min(refilledMs, this.limits.burstMs * budget.share);
     budget.updatedAt = now;
   }
 
   private forgetFull(): void {
-    for (const [userId, budget] of this.budgets) {
+    for (const [id, budget] of this.budgets) {
       this.refill(budget);
-      if (budget.pending === 0 && budget.leftMs === this.limits.burstMs) this.budgets.delete(userId);
+      const isFull = budget.leftMs === this.limits.burstMs * budget.share;
+      if (budget.pending === 0 && isFull) this.budgets.delete(id);
     }
   }
 }

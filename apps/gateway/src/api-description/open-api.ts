@@ -27,9 +27,10 @@ export function describeApi(app: INestApplication): OpenAPIObject {
         'tokens.\n\n' +
         '**Paths:** every path accepts one optional trailing slash, and every path with GET also accepts HEAD. Aliases: ' +
         `${printAliases()}.\n\n` +
-        '**Limits:** each user has a limit on requests per second and a limit on writes per second. The headers `RateLimit-Policy` and ' +
-        '`RateLimit` report the limits and the remaining allowance. An address can send 100 requests per second without a valid token, ' +
-        'and up to 300 at once. A request above a limit gets 429 with `Retry-After`.\n\n' +
+        '**Limits:** each user has a limit on requests per second and a limit on writes per second. A named token can use half of ' +
+        'its user’s limits, so the user always has the other half. The headers `RateLimit-Policy` and `RateLimit` report the limits ' +
+        'and the remaining allowance. An address can send 100 requests per second without a valid token, and up to 300 at once. A ' +
+        'request above a limit gets 429 with `Retry-After`.\n\n' +
         '**Errors:** errors are problem documents (RFC 9457). Any request can also get 404 (unknown path), 405 with `Allow` ' +
         '(unsupported method), or 500. Every response has an `X-Request-Id`. Search the logs for this id to find the cause of an error.',
     )

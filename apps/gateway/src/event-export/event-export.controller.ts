@@ -47,7 +47,9 @@ export class EventExportController {
       'record per line) or as CSV. The export is complete only when the response ends normally. After an incomplete ' +
       'response, drop the last line if it has no line end, and continue with `after`. CSV starts with a line of column names, unless ' +
       "`after` is given. In CSV, text that a spreadsheet would run as a formula gets an apostrophe (`'`) as a prefix. NDJSON contains " +
-      `all text as it was sent. Each user can run ${exportLimits.perUser} exports at a time at each gateway.`,
+      `all text as it was sent. Each user can run ${exportLimits.perUser} exports at a time at each gateway, and each named token half as ` +
+      `many. The gateway ends an export if the client reads less than ${exportLimits.minBytesPerSecond / 1024} KiB per second for ` +
+      `${exportLimits.slowMs / 1_000} s.`,
   })
   @ExportParameters()
   @ApiResponse({

@@ -42,7 +42,8 @@ class Pages {
 
 const request: ExportEventsRequest = { filters: {}, format: 'ndjson' };
 const limits: ExportLimits = {
-  ...{ exports: 3, perUser: 2, eventsPerSecond: Infinity, outageMs: 60_000, stallMs: 60_000 },
+  ...{ exports: 4, forOwners: 1, perUser: 2, eventsPerSecond: Infinity, outageMs: 60_000 },
+  ...{ minBytesPerSecond: 16 * 1024, slowMs: 60_000 },
 };
 
 let server: Server | undefined;
@@ -53,7 +54,10 @@ afterEach(() => {
   server?.close();
 });
 
-/** Starts a server that responds with exports. The path names the user and the token. Requests to `/held` never get a response. */
+/**
+ * Starts a server that responds with exports. The path names the user and the token: `/<user>` a main token, `/<user>/<token>` a named token.
+ * The user `owner` is an owner. Requests to `/held` never get a response.
+ */
 async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   const tokens: Pick<TokenLookup, 'findEnded'> = {
     findEnded: (stamps) =>
@@ -73,11 +77,13 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   const sent: Promise<void>[] = [];
   const fastify = createHttpServer(false).getInstance();
   fastify.get('/held', () => new Promise(() => undefined));
-  fastify.get('/:token', ({ url: name }, reply) => {
+  fastify.get('/*', ({ url }, reply) => {
     const { raw: response } = reply.hijack();
+    const [id = '', name = null] = url.slice(1).split('/');
+    const token = { id: url, name, stamp: url, limits: undefined };
     const caller: Caller = {
-      ...{ id: name, username: name, role: 'user' },
-      token: { id: name, name: null, stamp: name, kind: 'main', limits: undefined },
+      ...{ id, username: id, role: id === 'owner' ? 'owner' : 'user' },
+      token: name === null ? { ...token, kind: 'main' } : { ...token, kind: 'named', scopes: [] },
     };
     const client = { caller, requestId: '1', limits: undefined, begin: () => response };
     sent.push(
@@ -217,6 +223,24 @@ describe(EventExports.name, () => {
     expect((await open('a')).statusCode).toBe(200);
   });
 
+  it('keeps one export free for owners', async () => {
+    const { open } = await serve(new Pages(100_000));
+    for (const user of ['a', 'a', 'b']) expect((await open(user)).statusCode).toBe(200);
+    expect((await open('b')).statusCode).toBe(503);
+
+    expect((await open('owner')).statusCode).toBe(200);
+    expect((await open('owner')).statusCode).toBe(503);
+  });
+
+  it('leaves an export to the user of a named token', async () => {
+    const { open } = await serve(new Pages(100_000));
+    expect((await open('a/leaked')).statusCode).toBe(200);
+    expect((await open('a/leaked')).statusCode).toBe(429);
+
+    expect((await open('a')).statusCode).toBe(200);
+    expect((await open('a')).statusCode).toBe(429);
+  });
+
   it('cuts its responses when it stops, and rejects further exports', async () => {
     const { exports, open, sent } = await serve(new Pages(100_000));
     const response = await open();
@@ -249,9 +273,22 @@ describe(EventExports.name, () => {
   });
 
   it('cuts the response when the client reads nothing for long', async () => {
-    const { open, sent } = await serve(new Pages(100_000), { stallMs: 300 });
+    const { open, sent } = await serve(new Pages(100_000), { slowMs: 300 });
     await open();
 
     await expect(sent[0]).resolves.toBeUndefined();
+  });
+
+  it('cuts the response when the client reads more slowly than the limit', async () => {
+    const { open, sent } = await serve(new Pages(100_000), { slowMs: 300, minBytesPerSecond: 2 ** 40 });
+    const response = await open();
+    // Pauses after each chunk, so that data always waits for the client.
+    response.on('data', () => {
+      response.pause();
+      setTimeout(() => response.resume(), 5);
+    });
+
+    await expect(sent[0]).resolves.toBeUndefined();
+    expect(response.complete).toBe(false);
   });
 });

@@ -5,15 +5,21 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError, type ExportEventsRequest } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import type { Caller } from '../access/caller.js';
+import { payersOf, shareOf, type Caller, type Payer } from '../access/caller.js';
 import { endedTokenError, TokenLookup } from '../access/token-lookup.service.js';
 import { WorkBudgets } from '../access/work-budgets.service.js';
 import type { EventReader } from '../events/events.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
 import { beginExport } from './export-pages.js';
+import { ReaderPace } from './reader-pace.js';
 
 // Buffer size of an export. The next page is read when fewer bytes wait for the client.
 const bufferBytes = 64 * 1024;
+
+// Node counts a write as pending until the operating system has accepted all of it. Small pieces show how fast the client reads.
+const pieceBytes = 64 * 1024;
+// How often to measure the client's pace, per `slowMs`.
+const samplesPerSpan = 30;
 
 // How often an export checks its token. A check takes milliseconds, so an export ends within a second after its token is revoked, changed,
 // or expired, or its user is disabled.
@@ -59,8 +65,8 @@ export class EventExports {
   }
 
   /**
-   * Sends an export and resolves when the response has ended. The response ends early and incomplete if the client leaves or reads nothing
-   * for 30 s, the token ends or its rights change, the gateway stops, or the events service is unavailable for too long.
+   * Sends an export and resolves when the response has ended. The response ends early and incomplete if the client leaves or reads less
+   * than 16 KiB/s for 30 s, the token ends or its rights change, the gateway stops, or the events service is unavailable for too long.
    *
    * @throws ServiceError `too_many_requests`, `unavailable`, or `unauthenticated`, before the response begins
    */
@@ -75,7 +81,7 @@ export class EventExports {
         request,
         reader: client,
         // Divide the user's rate among the user's exports.
-        rate: () => this.limits.eventsPerSecond / Math.max(1, this.countOf(client.caller.id)),
+        rate: () => this.limits.eventsPerSecond / Math.max(1, this.countOf(client.caller)),
         beginWork: () => this.budgets.begin(client.caller, ending.signal),
         outageMs: this.limits.outageMs,
         signal: ending.signal,
@@ -107,10 +113,8 @@ export class EventExports {
     if (response.destroyed) return;
     // Also ends the retries, if the client leaves while the events service is unavailable.
     response.once('close', () => ending.abort());
-    response.setTimeout(this.limits.stallMs, () => {
-      if (response.writableLength > 0) ending.abort();
-    });
-    const source = Readable.from(pages, { objectMode: false, highWaterMark: bufferBytes });
+    const pace = this.watchPace(response, ending);
+    const source = Readable.from(inPieces(pages), { objectMode: false, highWaterMark: bufferBytes });
     try {
       await pipeline(source, response, { signal: ending.signal });
     } catch (error) {
@@ -118,7 +122,20 @@ export class EventExports {
       if (ending.signal.aborted) return;
       const details = { err: error, requestId: client.requestId };
       this.failures.warn('cannot continue an export, the client received an incomplete response', details);
+    } finally {
+      clearInterval(pace);
     }
+  }
+
+  /** Ends the export if the client reads too slowly. */
+  private watchPace(response: ServerResponse, ending: AbortController): NodeJS.Timeout {
+    const pace = new ReaderPace(this.limits);
+    return setInterval(() => {
+      const { socket, writableLength } = response;
+      // Behind another response on the same connection, the response has no socket, and its data waits.
+      const sentBytes = (socket?.bytesWritten ?? 0) - (socket?.writableLength ?? 0);
+      if (pace.isTooSlow({ sentBytes, isWaiting: writableLength > 0 }, performance.now())) ending.abort();
+    }, this.limits.slowMs / samplesPerSpan);
   }
 
   private async endIfRevoked({ token }: Caller, ending: AbortController): Promise<void> {
@@ -130,26 +147,36 @@ export class EventExports {
     }
   }
 
-  private countOf(userId: string): number {
-    return [...this.running.values()].filter(({ id }) => id === userId).length;
+  private countOf({ id }: Pick<Payer, 'id'>): number {
+    return [...this.running.values()].filter((caller) => payersOf(caller).some((each) => each.id === id))
+      .length;
   }
 
-  private refuseTooMany({ id }: Caller): void {
+  private refuseTooMany(caller: Caller): void {
     if (this.isStopped) throw stopping();
-    const { exports, perUser } = this.limits;
-    if (this.running.size >= exports)
+    const { exports, forOwners, perUser } = this.limits;
+    if (this.running.size >= (caller.role === 'owner' ? exports : exports - forOwners))
       throw new ServiceError(
         'unavailable',
         'This gateway is running too many exports. Retry after the time in `Retry-After`.',
         { retryAfterSeconds: 10 },
       );
-    if (this.countOf(id) < perUser) return;
-    throw new ServiceError(
-      'too_many_requests',
-      `This user already has ${perUser} exports running at this gateway, which is the maximum. Retry when one of these exports has ended.`,
-      { retryAfterSeconds: 10 },
-    );
+    for (const payer of payersOf(caller)) {
+      const max = shareOf(perUser, payer);
+      if (this.countOf(payer) < max) continue;
+      throw new ServiceError(
+        'too_many_requests',
+        `This ${payer.share < 1 ? 'token' : 'user'} already has ${max} ${max === 1 ? 'export' : 'exports'} running at this gateway, which is the maximum. Retry when an export has ended.`,
+        { retryAfterSeconds: 10 },
+      );
+    }
   }
+}
+
+async function* inPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const page of pages)
+    for (let start = 0; start < page.length; start += pieceBytes)
+      yield page.subarray(start, start + pieceBytes);
 }
 
 function stopping(): ServiceError {

@@ -28,7 +28,7 @@ const idempotencyKey = {
   schema: { type: 'string' as const, maxLength: 255 },
   example: '5f0c7c1e-raid-4711',
   description:
-    'Makes the request safe to retry. When the same user sends the same key again within 24 hours, the service stores nothing and returns the first event.',
+    'Makes the request safe to retry. When the same user sends the same key again within 24 hours, the service stores nothing and returns the first event. A token without `events:read` gets the ids of the first event, and the data that it sent.',
 };
 
 const refusedEvents = {

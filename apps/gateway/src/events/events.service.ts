@@ -13,7 +13,7 @@ import {
 import { EventIngest, generateId } from '@stream-events/ingest';
 import { RequestClient } from '@stream-events/messaging';
 import { v4 as uuidV4 } from 'uuid';
-import type { Caller } from '../access/caller.js';
+import { hasScope, type Caller } from '../access/caller.js';
 import { bytesOnStream } from '../storage/bytes-on-stream.js';
 import { StorageLimits } from '../storage/storage-limits.service.js';
 
@@ -48,7 +48,10 @@ export class EventsService {
     private readonly storage: StorageLimits,
   ) {}
 
-  /** Stores an event with the origin `platform`. Returns the existing event if the idempotency key was used before. */
+  /**
+   * Stores an event with the origin `platform`. Returns the existing event if the idempotency key was used before. A token that must not
+   * read events gets only the ids of the existing event.
+   */
   async create(event: ClientEvent & { eventSource: string }, caller: Caller): Promise<StoredEvent> {
     const newEvent: EventWithColumns = {
       id: generateId(),
@@ -63,7 +66,7 @@ export class EventsService {
     return this.store(newEvent, event, caller);
   }
 
-  /** Stores a test event. Returns the existing event if the idempotency key was used before. */
+  /** Stores a test event. Returns the same as `create` if the idempotency key was used before. */
   async test(event: ClientEvent, caller: Caller): Promise<StoredEvent> {
     const newEvent: EventWithColumns = {
       id: generateId(),
@@ -96,7 +99,10 @@ export class EventsService {
         'invalid',
         `The database rejected the event. An owner can view the reason in dead letter ${id}, and retry or discard the dead letter.`,
       );
-    return outcome === 'known' ? this.getKnown(id, requestId) : event;
+    if (outcome !== 'known') return event;
+    const known = await this.getKnown(id, requestId);
+    // Another token of the user may have sent the first event. A repeated request with the same body still gets the same response.
+    return hasScope(caller.token, 'events:read') ? known : { ...event, id: known.id, eventId: known.eventId };
   }
 
   /** Returns the event that an earlier request with this idempotency key stored. */

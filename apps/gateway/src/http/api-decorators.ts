@@ -1,5 +1,12 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiBody, ApiParam, ApiResponse, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiParam,
+  ApiResponse,
+  getSchemaPath,
+  type OpenAPIObject,
+} from '@nestjs/swagger';
 import { errorCatalogue, type ErrorCode } from '@stream-events/contracts';
 import { Problem } from './problem.dto.js';
 
@@ -20,6 +27,8 @@ type Responses = NonNullable<NonNullable<OpenAPIObject['components']>['responses
 interface AnswerContent {
   type?: Type;
   isArray?: boolean;
+  /** The record that a token with fewer rights gets. */
+  limitedType?: Type;
   example?: string;
   mediaType?: string;
   /** Adds a Location header with the path of the created record. */
@@ -28,10 +37,15 @@ interface AnswerContent {
 
 /** Adds a response to the API description of a route. */
 export function Answers(status: number, description: string, content: AnswerContent = {}): Decorator {
-  const { type, isArray = false, example, mediaType = 'text/plain', location } = content;
+  const { type, isArray = false, limitedType, example, mediaType = 'text/plain', location } = content;
   const headers = {
     Location: { description: 'Path of the created record', schema: { type: 'string' as const } },
   };
+  if (type && limitedType) {
+    const types = [type, limitedType];
+    const schema = { anyOf: types.map((each) => ({ $ref: getSchemaPath(each) })) };
+    return applyDecorators(ApiExtraModels(...types), ApiResponse({ status, description, schema }));
+  }
   return ApiResponse({
     status,
     description,

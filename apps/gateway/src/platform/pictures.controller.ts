@@ -17,14 +17,14 @@ export class PicturesController {
   constructor(private readonly client: RequestClient) {}
 
   @Get('users/:id/picture')
-  @AllowAccess('token')
+  @AllowAccess('platform:read')
   @DescribesPicture('getUserPicture', 'user')
   user(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.send('user', id, { request, reply });
   }
 
   @Get('categories/:id/picture')
-  @AllowAccess('token')
+  @AllowAccess('platform:read')
   @DescribesPicture('getCategoryPicture', 'category')
   category(
     @Param('id') id: string,

@@ -1,15 +1,15 @@
 import { Controller, Header, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { printReplayedEventRecord } from '@stream-events/contracts';
+import { printEventReference, printReplayedEventRecord } from '@stream-events/contracts';
 import type { FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
-import { CurrentUser, type Caller } from '../access/caller.js';
+import { CurrentUser, hasScope, type Caller } from '../access/caller.js';
 import { Answers, badBody, MayAccept, RefusesWith } from '../http/api-decorators.js';
 import { OptionalJsonBody } from '../http/json-body.decorator.js';
 import { DescribesEventId } from '../event-filters/event-filter-parameters.js';
 import { EventsService } from '../events/events.service.js';
 import { ReplayChannel } from './replay-channel.js';
-import { EventReplayBody, ReplayedEventRecord } from './replays.dto.js';
+import { EventReference, EventReplayBody, ReplayedEventRecord } from './replays.dto.js';
 
 @ApiTags('Replays')
 @Controller('api/v1/platform-events')
@@ -29,11 +29,14 @@ export class EventReplayController {
     description:
       'Sends a stored event to all live connections whose filters match or, with `connection`, only to those that have this name. The ' +
       'event has the origin `replay` and no position. Stores nothing and changes no state. A connection that is too slow at that moment misses ' +
-      'the replay. The body is optional.',
+      'the replay. The body is optional. A token without `events:read` gets only the `id`, `event_id`, and `event_type` of the event.',
   })
   @DescribesEventId()
   @MayAccept(EventReplayBody)
-  @Answers(200, 'The event as it was sent', { type: ReplayedEventRecord })
+  @Answers(200, 'The event as it was sent, or its ids and its type', {
+    type: ReplayedEventRecord,
+    limitedType: EventReference,
+  })
   @RefusesWith({ ...badBody, not_found: 'The event does not exist' })
   async replay(
     @Param('id') id: string,
@@ -43,6 +46,8 @@ export class EventReplayController {
   ): Promise<string> {
     const event = await this.events.get(id, { requestId: request.id, limits: caller.token.limits });
     await this.channel.publish([event], connection);
-    return printReplayedEventRecord(event);
+    return hasScope(caller.token, 'events:read')
+      ? printReplayedEventRecord(event)
+      : printEventReference(event);
   }
 }

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, OmitType } from '@nestjs/swagger';
+import { ApiProperty, OmitType, PickType } from '@nestjs/swagger';
 import { isTextWithin, receivedAt, replayOrigin, textFilters } from '@stream-events/contracts';
 import { EventFilterField } from '../event-filters/event-filter-parameters.js';
 import { EventRecord } from '../events/events.dto.js';
@@ -34,6 +34,9 @@ export class ReplayedEventRecord extends OmitType(EventRecord, ['origin']) {
   })
   origin!: typeof replayOrigin;
 }
+
+/** What a token without `events:read` gets of a replayed event. */
+export class EventReference extends PickType(EventRecord, ['id', 'event_id', 'event_type']) {}
 
 const FilterFields: new () => ReplayedFilters = class {};
 // Safe cast: every class has a prototype.

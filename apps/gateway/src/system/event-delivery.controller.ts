@@ -4,7 +4,7 @@ import { checkPublished } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import type { FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
-import { CurrentUser, type Caller } from '../access/caller.js';
+import { CurrentUser, hasScope, type Caller } from '../access/caller.js';
 import { DescribesEventId } from '../event-filters/event-filter-parameters.js';
 import { EventsService } from '../events/events.service.js';
 import { Answers, RefusesWith } from '../http/api-decorators.js';
@@ -44,7 +44,7 @@ export class EventDeliveryController {
     const asked = { correlationId: request.id };
     const { isPublished } = await this.client.request(checkPublished, { id: event.id }, asked);
     return {
-      occurred: printTimeOrNull(event.occurredAt ?? null),
+      occurred: hasScope(caller.token, 'events:read') ? printTimeOrNull(event.occurredAt ?? null) : null,
       is_published: isPublished,
       matching_connections: toLiveConnections(findMatching(this.board.read(), event), caller.username),
     };

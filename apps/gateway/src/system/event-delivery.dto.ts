@@ -8,7 +8,7 @@ export class EventDeliveryRecord {
     type: String,
     nullable: true,
     description:
-      'Time of the event on the platform’s clock, UTC, to the second. Null for events of clients and for platform events without a time',
+      'Time of the event on the platform’s clock, UTC, to the second. Null for events of clients, for platform events without a time, and for tokens without `events:read`',
     example: exampleTime,
   })
   occurred!: string | null;

@@ -9,12 +9,14 @@ import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import {
+  CurrentUserReply,
   PasswordBody,
   ProfileBody,
   RegistrationBody,
   RegistrationReply,
   RotationBody,
   TokenReply,
+  toCurrentUserReply,
   toUserReply,
   UserReply,
   UserStateBody,
@@ -80,11 +82,12 @@ export class UsersController {
   @ApiOperation({
     operationId: 'getCurrentUser',
     summary: 'Get your own user',
-    description: 'Returns the user that the token of this request belongs to.',
+    description:
+      'Returns the user that the token of this request belongs to. A named token gets only `id` and `username`; the other fields are null.',
   })
-  @Answers(200, 'The user', { type: UserReply })
-  async showMe(@CurrentUser() caller: Caller): Promise<UserReply> {
-    return toUserReply(await this.users.get(caller.id));
+  @Answers(200, 'The user', { type: CurrentUserReply })
+  async showMe(@CurrentUser() caller: Caller): Promise<CurrentUserReply> {
+    return toCurrentUserReply(await this.users.get(caller.id), caller.token);
   }
 
   @Patch('me')

@@ -1,7 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, PickType, type ApiPropertyOptions } from '@nestjs/swagger';
 import { IsText } from '@stream-events/contracts';
 import { IsBoolean, IsIn, Matches } from 'class-validator';
-import type { Role } from '../access/caller.js';
+import type { CallerToken, Role } from '../access/caller.js';
 import { passwordLength, usernameRule } from '../gateway.config.js';
 import { MayBeAbsent, Trimmed } from '../http/json-body.decorator.js';
 import { printTime } from '../http/time.js';
@@ -175,6 +175,36 @@ export class UserReply {
   created!: string;
 }
 
+/** The user of a token. A named token identifies its user, but does not show the user's personal data. */
+export class CurrentUserReply extends PickType(UserReply, ['id', 'username']) {
+  @WithheldField({ type: String, example: 'Ada' })
+  first_name!: string | null;
+
+  @WithheldField({ type: String, example: 'Lovelace' })
+  last_name!: string | null;
+
+  @WithheldField({ type: String, example: 'ada@example.org' })
+  email!: string | null;
+
+  @WithheldField({ type: String, enum: roles, example: 'user' })
+  role!: Role | null;
+
+  @WithheldField({ type: Boolean, example: false })
+  disabled!: boolean | null;
+
+  @WithheldField({ type: String, example: '2026-11-21T07:30:00+0000' })
+  created!: string | null;
+}
+
+/** A field of `UserReply` that is null for named tokens. */
+function WithheldField(options: ApiPropertyOptions): PropertyDecorator {
+  return ApiProperty({
+    ...options,
+    nullable: true,
+    description: 'As in `UserReply`. Null for a named token',
+  });
+}
+
 export class RegistrationReply extends UserReply {
   @ApiProperty({ description: 'The new user’s main token', example: example.key })
   auth_token!: string;
@@ -191,4 +221,17 @@ export function toUserReply(user: User): UserReply {
     disabled: user.isDisabled,
     created: printTime(user.createdAt.getTime()),
   };
+}
+
+const withheld = {
+  first_name: null,
+  last_name: null,
+  email: null,
+  role: null,
+  disabled: null,
+  created: null,
+} satisfies Partial<CurrentUserReply>;
+
+export function toCurrentUserReply(user: User, { kind }: Pick<CallerToken, 'kind'>): CurrentUserReply {
+  return { ...toUserReply(user), ...(kind === 'named' && withheld) };
 }

@@ -38,19 +38,27 @@ export function printReplayedEventRecord(event: StoredEvent): string {
   return printRecordOf(event, replayOrigin);
 }
 
+/** Prints what identifies an event in its record, without its content. */
+export function printEventReference(event: StoredEvent): string {
+  return `{${printReferenceOf(event)}}`;
+}
+
 /** Reads the time of receipt from an event's id, in milliseconds since 1970. */
 export function receivedAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 function printRecordOf(event: StoredEvent, origin: string): string {
-  const isTest = event.origin === 'test';
-  const id = isTest ? 'null' : `"${event.id}"`;
   return (
-    `{"id":${id},"event_id":${JSON.stringify(event.eventId)},"event_type":${JSON.stringify(event.eventType)},` +
+    `{${printReferenceOf(event)},` +
     `"event_source":${JSON.stringify(event.eventSource)},"event_data":${event.eventData},` +
     `"created":"${printCreated(event)}","origin":"${origin}"}`
   );
+}
+
+function printReferenceOf({ id, eventId, eventType, origin }: StoredEvent): string {
+  const printedId = origin === 'test' ? 'null' : `"${id}"`;
+  return `"id":${printedId},"event_id":${JSON.stringify(eventId)},"event_type":${JSON.stringify(eventType)}`;
 }
 
 /** The latest time that fits into the 48 bits of a UUIDv7 (year 10889). */

@@ -93,7 +93,7 @@ describe(LiveConnections.name, () => {
 
         await expect(openAfterWait()).rejects.toMatchObject({ code });
         expect(connections.report().open).toEqual([]);
-        expect(await places.take('ada')).toBe(false);
+        expect(await places.take(caller)).toBe(false);
       },
     );
 

@@ -80,15 +80,15 @@ export class LiveConnections {
    */
   async open(request: LiveRequest, client: LiveClient): Promise<LiveConnection | undefined> {
     const { caller } = client;
-    const hasWaited = await this.places.take(caller.id);
+    const hasWaited = await this.places.take(caller);
     try {
       if (hasWaited) await this.checkAgain(caller);
       if (!client.isGone()) return this.begin(request, client);
     } catch (error) {
-      this.places.release(caller.id);
+      this.places.release(caller);
       throw error;
     }
-    this.places.release(caller.id);
+    this.places.release(caller);
     return undefined;
   }
 
@@ -202,7 +202,7 @@ export class LiveConnections {
     const caller = this.connections.get(connection);
     if (!caller || !this.connections.delete(connection)) return;
     this.reports.close(connection, closing);
-    this.places.release(caller.id);
+    this.places.release(caller);
     this.metrics.noteClosed(closing.reason);
   }
 }

@@ -165,8 +165,8 @@ export class WebSockets {
     const { token, fields } = introduction;
     const caller = await this.tokens.authenticate(token);
     refuseWithoutRights(['events:live'], caller);
-    // Count the handshake against the user's rate limit: a client that reconnects in a loop can cause a position lookup each time.
-    this.rateLimits.take(caller.id, { method: 'GET', bodyBytes: 0 }, () => undefined);
+    // Count the handshake against the rate limits: a client that reconnects in a loop can cause a position lookup each time.
+    this.rateLimits.take(caller, { method: 'GET', bodyBytes: 0 }, () => undefined);
     const { request: liveRequest, positions } = parseLiveFields({ ...query, ...fields });
     // During the checks above, the client may have disconnected, or `stop` may have closed the socket.
     if (webSocket.readyState !== WebSocket.OPEN) return undefined;

@@ -1,5 +1,5 @@
 import { pause } from '@stream-events/service';
-import type { Caller } from '../../access/caller.js';
+import type { Caller, LimitedCaller } from '../../access/caller.js';
 import type { WorkBudgets } from '../../access/work-budgets.service.js';
 import type { EventHistory, HistoryPage, Place } from '../stream/event-history.service.js';
 import type { CatchUps, CatchUpTurn } from './catch-ups.js';
@@ -16,7 +16,7 @@ export class CatchUpHistory {
     private readonly history: Pick<EventHistory, 'read'>,
     private readonly catchUps: CatchUps,
     private readonly budgets: Pick<WorkBudgets, 'begin'>,
-    private readonly caller: Pick<Caller, 'id' | 'role'>,
+    private readonly caller: LimitedCaller & Pick<Caller, 'role'>,
   ) {}
 
   /**
@@ -55,7 +55,7 @@ export class CatchUpHistory {
   }
 
   private beginTurn(signal: AbortSignal): Promise<CatchUpTurn> {
-    const turn = this.catchUps.begin(this.caller.id, signal);
+    const turn = this.catchUps.begin(this.caller, signal);
     // The callers that await the turn handle its failure. This handler only lets the next read ask for a new turn.
     turn.catch(() => {
       if (this.turn === turn) this.turn = undefined;

@@ -1,5 +1,6 @@
 import { Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
+import { userOf, withNamedToken } from '../../../test/limited-callers.js';
 import { WorkBudgets } from '../../access/work-budgets.service.js';
 import type { CatchUpLimits } from '../live-limits.js';
 import { CatchUpHistory } from './catch-up-history.js';
@@ -38,10 +39,15 @@ function startGateways(count: number, limits: Partial<CatchUpLimits> = {}): [Gat
 }
 
 /** Begins catch-ups. Returns their turns as they are granted. */
-function begin({ catchUps }: Gateway, count: number, userId = 'ada', signal?: AbortSignal): CatchUpTurn[] {
+function begin(
+  { catchUps }: Gateway,
+  count: number,
+  caller = userOf('ada'),
+  signal?: AbortSignal,
+): CatchUpTurn[] {
   const turns: CatchUpTurn[] = [];
   for (let index = 0; index < count; index += 1)
-    catchUps.begin(userId, signal ?? new AbortController().signal).then(
+    catchUps.begin(caller, signal ?? new AbortController().signal).then(
       (turn) => turns.push(turn),
       () => undefined,
     );
@@ -68,10 +74,28 @@ describe(CatchUps.name, () => {
   it('does not make users wait for each other', async () => {
     const [gateway] = startGateways(1);
     begin(gateway, 50);
-    const other = begin(gateway, 1, 'bob');
+    const other = begin(gateway, 1, userOf('bob'));
     await settle();
 
     expect(other).toHaveLength(1);
+  });
+
+  it('leaves a catch-up to the user of a named token, also when many of its catch-ups wait', async () => {
+    const [gateway] = startGateways(1, { turnMs: 0 });
+    const leaked = begin(gateway, 20, withNamedToken('ada'));
+    await settle();
+    const own = begin(gateway, 2);
+    await settle();
+    expect([leaked.length, own.length]).toEqual([1, 1]);
+    expect(leaked[0]?.isDue).toBe(true);
+
+    leaked[0]?.end();
+    await settle();
+    // The user's catch-up has waited longer than the next one of the token.
+    expect([leaked.length, own.length]).toEqual([1, 2]);
+    own[0]?.end();
+    await settle();
+    expect(leaked).toHaveLength(2);
   });
 
   it('counts all gateways together, and gives each its turn', async () => {
@@ -102,7 +126,7 @@ describe(CatchUps.name, () => {
     const [gateway] = startGateways(1);
     const leaving = new AbortController();
     const turns = begin(gateway, 2);
-    begin(gateway, 1, 'ada', leaving.signal);
+    begin(gateway, 1, userOf('ada'), leaving.signal);
     await settle();
     expect(gateway.board.ownOf('ada')).toEqual({ connections: 0, catchUps: 2, waiting: 1 });
     leaving.abort();
@@ -128,7 +152,7 @@ describe(CatchUpHistory.name, () => {
   const read = (): Promise<typeof page> => Promise.resolve(page);
   const budgets = new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 });
   const create = ({ catchUps }: Gateway): CatchUpHistory =>
-    new CatchUpHistory({ read }, catchUps, budgets, { id: 'ada', role: 'user' });
+    new CatchUpHistory({ read }, catchUps, budgets, userOf('ada'));
 
   it('reads in one turn until it rests', async () => {
     const [gateway] = startGateways(1);
@@ -166,7 +190,7 @@ describe(CatchUpHistory.name, () => {
 
   it('leaves nothing behind when the client leaves while it waits', async () => {
     const [gateway] = startGateways(1, { perUser: 1 });
-    const [turn] = [await gateway.catchUps.begin('ada', never)];
+    const [turn] = [await gateway.catchUps.begin(userOf('ada'), never)];
     const leaving = new AbortController();
     const history = create(gateway);
     const reading = history.read(place, leaving.signal);

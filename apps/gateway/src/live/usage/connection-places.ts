@@ -1,16 +1,18 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
+import { payersOf, shareOf, type Payer, type LimitedCaller } from '../../access/caller.js';
 import { connectionLimits, type ConnectionLimits } from '../live-limits.js';
 import { UsageBoard } from './usage-board.js';
 
 /** A client that waits for a place. */
 interface Waiter {
+  readonly payer: Payer;
   grant(): void;
   refuse(error: ServiceError): void;
 }
 
 /**
- * Grants places for live connections. Each user has a limited number of places across all gateways:
+ * Grants places for live connections. Each user, and each named token, has a limited number of places across all gateways:
  *
  * ```
  *  this gateway is full, or has the user's maximum ─▶ refused
@@ -34,23 +36,40 @@ export class ConnectionPlaces {
     private readonly board: UsageBoard,
     @Optional() private readonly limits: ConnectionLimits = connectionLimits,
   ) {
-    board.listen((userId) => this.grant(userId));
+    board.listen((id) => this.grant(id));
   }
 
   /**
-   * Takes a place for a user, and waits if none is free. Returns whether the client had to wait. Call `release` to give the place back.
+   * Takes a place for a user and the token, and waits if none is free. Returns whether the client had to wait. Call `release` to give the place back.
    *
    * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections or is stopping
    */
-  async take(userId: string): Promise<boolean> {
-    this.refuseIfStopped();
+  async take(caller: LimitedCaller): Promise<boolean> {
     if (this.taken >= this.limits.connections) throw fullGateway();
-    const count = this.waiting.get(userId)?.length ?? 0;
-    if (this.board.ownOf(userId).connections + count >= this.limits.perUser) throw this.tooMany();
-    const mustWait = count > 0 || !this.hasRoom(userId);
     this.taken += 1;
-    if (mustWait) await this.untilGranted(userId);
-    else this.occupy(userId);
+    const held: Payer[] = [];
+    let hasWaited = false;
+    try {
+      for (const payer of payersOf(caller)) {
+        if (await this.takeFor(payer)) hasWaited = true;
+        held.push(payer);
+      }
+    } catch (error) {
+      this.giveBack(held);
+      throw error;
+    }
+    return hasWaited;
+  }
+
+  /** Returns whether the client had to wait. */
+  private async takeFor(payer: Payer): Promise<boolean> {
+    this.refuseIfStopped();
+    const { id } = payer;
+    const count = this.waiting.get(id)?.length ?? 0;
+    if (this.board.ownOf(id).connections + count >= this.maxOf(payer)) throw this.tooMany(payer);
+    const mustWait = count > 0 || !this.hasRoom(payer);
+    if (mustWait) await this.untilGranted(payer);
+    else this.occupy(id);
     return mustWait;
   }
 
@@ -59,10 +78,16 @@ export class ConnectionPlaces {
     if (this.isStopped) throw stopping();
   }
 
-  release(userId: string): void {
+  release(caller: LimitedCaller): void {
+    this.giveBack(payersOf(caller));
+  }
+
+  private giveBack(held: readonly Payer[]): void {
     this.taken -= 1;
-    this.board.change(userId, 'connections', -1);
-    this.grant(userId);
+    for (const { id } of held) {
+      this.board.change(id, 'connections', -1);
+      this.grant(id);
+    }
   }
 
   /** Refuses all waiting clients, and all new clients. */
@@ -74,7 +99,7 @@ export class ConnectionPlaces {
 
   /**
    * Returns how many connections this gateway must close, by user. Includes only users who were over the limit at the previous call too, so
-   * that a short overlap closes nothing. If several gateways serve the user, only the one with the highest id closes connections.
+   * that a short overlap closes nothing. Does not check the limits of tokens exactly, because their users have room left. If several gateways serve the user, only the one with the highest id closes connections.
    */
   findExcess(): Map<string, number> {
     const excess = new Map<string, number>();
@@ -91,57 +116,62 @@ export class ConnectionPlaces {
     return excess;
   }
 
-  private occupy(userId: string): void {
-    this.board.change(userId, 'connections', 1);
+  private occupy(id: string): void {
+    this.board.change(id, 'connections', 1);
   }
 
-  private hasRoom(userId: string): boolean {
-    const total = this.board.ownOf(userId).connections + this.board.othersOf(userId).connections;
-    return total < this.limits.perUser;
+  private maxOf(payer: Payer): number {
+    return shareOf(this.limits.perUser, payer);
   }
 
-  private untilGranted(userId: string): Promise<void> {
+  private hasRoom(payer: Payer): boolean {
+    const { id } = payer;
+    return this.board.ownOf(id).connections + this.board.othersOf(id).connections < this.maxOf(payer);
+  }
+
+  private untilGranted(payer: Payer): Promise<void> {
+    const { id } = payer;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.leave(userId, waiter);
-        waiter.refuse(this.tooMany());
+        this.leave(id, waiter);
+        waiter.refuse(this.tooMany(payer));
       }, this.limits.patienceMs);
       const waiter: Waiter = {
+        payer,
         grant: () => {
           clearTimeout(timer);
           resolve();
         },
         refuse: (error) => {
           clearTimeout(timer);
-          this.taken -= 1;
           reject(error);
         },
       };
-      this.waiting.set(userId, [...(this.waiting.get(userId) ?? []), waiter]);
+      this.waiting.set(id, [...(this.waiting.get(id) ?? []), waiter]);
     });
   }
 
   /** Grants free places to waiting clients in order of arrival. */
-  private grant(userId: string): void {
-    for (const waiter of this.waiting.get(userId) ?? []) {
-      if (!this.hasRoom(userId)) return;
-      this.leave(userId, waiter);
-      this.occupy(userId);
+  private grant(id: string): void {
+    for (const waiter of this.waiting.get(id) ?? []) {
+      if (!this.hasRoom(waiter.payer)) return;
+      this.leave(id, waiter);
+      this.occupy(id);
       waiter.grant();
     }
   }
 
-  private leave(userId: string, waiter: Waiter): void {
-    const others = this.waiting.get(userId)?.filter((other) => other !== waiter) ?? [];
-    if (others.length > 0) this.waiting.set(userId, others);
-    else this.waiting.delete(userId);
+  private leave(id: string, waiter: Waiter): void {
+    const others = this.waiting.get(id)?.filter((other) => other !== waiter) ?? [];
+    if (others.length > 0) this.waiting.set(id, others);
+    else this.waiting.delete(id);
   }
 
-  private tooMany(): ServiceError {
+  private tooMany(payer: Payer): ServiceError {
     // Keep this text short: it must fit in the close frame of a WebSocket.
     return new ServiceError(
       'too_many_requests',
-      `This user has ${this.limits.perUser} live connections, the maximum for all gateways. Close one, or retry in 10 s.`,
+      `This ${payer.share < 1 ? 'token' : 'user'} has ${this.maxOf(payer)} live connections, the maximum for all gateways. Close one, or retry in 10 s.`,
       { retryAfterSeconds: 10 },
     );
   }

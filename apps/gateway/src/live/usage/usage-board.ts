@@ -14,7 +14,10 @@ const expiryMs = 4_000;
 const maxUsersPerMessage = 1_000;
 const nothing: LiveUsage = { connections: 0, catchUps: 0, waiting: 0 };
 
-/** Counts each user's live connections and catch-ups: exactly at this gateway, and as last announced at other gateways. */
+/**
+ * Counts the live connections and catch-ups of each user and of each named token, by id: exactly at this gateway, and as last announced at
+ * other gateways.
+ */
 @Injectable()
 export class UsageBoard {
   /** Random id of this gateway process. */
@@ -63,7 +66,7 @@ export class UsageBoard {
     });
   }
 
-  /** The ids of the users with connections or catch-ups at this gateway. */
+  /** The ids of the users and named tokens with connections or catch-ups at this gateway. */
   get ownUsers(): string[] {
     return [...this.own.keys()];
   }
