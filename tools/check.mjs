@@ -124,7 +124,9 @@ async function checkStaleness() {
     'docs',
     'libs/client/README.md',
     'libs/client/src/event-data.ts',
+    'libs/contracts/src/events/identity-keys.ts',
     'libs/platforms/src/twitch/catalogue/event-examples.json',
+    'libs/sentences/src/identity-keys.ts',
   ];
   for (const path of paths) cpSync(root + path, copy + path, { recursive: true });
   writeFileSync(copy + changed, readFileSync(copy + changed, 'utf8').replace('Nats-Msg-Id', 'Msg-Id'));

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { root, prepare } from './prepare.mjs';
 import { printAccessPage } from './access-page.mjs';
 import { printEventData } from './client-events.mjs';
+import { printIdentityKeys } from './identity-keys.mjs';
 import { printPage } from './pages.mjs';
 
 /** Returns the stale generated files of a directory, and optionally writes them. */
@@ -23,6 +24,7 @@ export async function generate({ write, directory = root }) {
 /** Returns the content of all generated files by path. Pages with generated parts keep their other content. */
 async function printFiles(directory) {
   const openApi = await describeApi();
+  const identityKeys = await printIdentityModule();
   return {
     'deploy/helm/variables.json': await printChartVariables(),
     'deploy/nats-accounts.conf': await printNatsConfig(),
@@ -35,7 +37,9 @@ async function printFiles(directory) {
     'docs/operations.md': await printOperations(directory),
     'libs/client/README.md': printClientReadme(directory),
     'libs/client/src/event-data.ts': await printClientEvents(),
+    'libs/contracts/src/events/identity-keys.ts': identityKeys,
     'libs/platforms/src/twitch/catalogue/event-examples.json': await printEventExamples(),
+    'libs/sentences/src/identity-keys.ts': identityKeys,
   };
 }
 
@@ -57,9 +61,19 @@ async function printEventExamples() {
 /** Returns the TypeScript types of the platform's events, for the client. */
 async function printClientEvents() {
   const { eventTypes, schemaOf } = await import('../libs/platforms/dist/index.js');
+  return formatTypeScript(printEventData(eventTypes, schemaOf));
+}
+
+/** Returns the keys that identify users as a module. Each library that may not import the platforms gets a copy. */
+async function printIdentityModule() {
+  const table = readFileSync(`${root}libs/platforms/src/twitch/catalogue/identity-keys.json`, 'utf8');
+  return formatTypeScript(printIdentityKeys(JSON.parse(table)));
+}
+
+async function formatTypeScript(text) {
   const prettier = await import('prettier');
-  const options = await prettier.resolveConfig(`${root}libs/client/src/live-event.ts`);
-  return prettier.format(printEventData(eventTypes, schemaOf), { ...options, parser: 'typescript' });
+  const options = await prettier.resolveConfig(`${root}tools/generate.mjs`);
+  return prettier.format(text, { ...options, parser: 'typescript' });
 }
 
 async function formatMarkdown(text) {

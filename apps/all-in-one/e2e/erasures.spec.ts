@@ -166,14 +166,51 @@ describe('erasures', () => {
     expect(audit.text).not.toContain(user);
   }, 900_000);
 
+  it('erase the charity campaigns of a channel, which its filters, tokens, and subjects find', async () => {
+    const channel = newUser();
+    const name = uniqueType('Nell');
+    const type = 'channel-charity_campaign-start';
+    const campaign = {
+      broadcaster_id: channel,
+      broadcaster_login: name.toLowerCase(),
+      broadcaster_name: name,
+    };
+    const event = await add(type, { id: 'c1', ...campaign, charity_name: 'Seabird Rescue' });
+    const revocation = await add('subscription-revocation', { condition: { broadcaster_user_id: channel } });
+    await stack.waitUntilPublished();
+    const body = { name: uniqueType('token'), scopes: ['events:read'], channel_ids: [channel] };
+    const { json: limited } = await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body });
+    const lists = [
+      stack.request<EventPage>('GET', `${eventsPath}?channel_id=${channel}`),
+      stack.request<EventPage>('GET', `${eventsPath}?broadcaster_user_id=${channel}`),
+      stack.request<EventPage>('GET', eventsPath, { token: limited.key }),
+    ];
+    for (const { json } of await Promise.all(lists))
+      expect(json.results.map(({ id }) => id)).toEqual([revocation.id, event.id]);
+    const published = (await stack.readStream()).filter(({ text }) => text.includes(channel));
+    expect(published.map(({ subject }) => subject)).toEqual([
+      `events.platform.${type}.${channel}`,
+      `events.platform.subscription-revocation.${channel}`,
+    ]);
+
+    const { counts } = await untilDone((await create({ platform_user_id: channel })).id);
+    expect(counts.events).toEqual({
+      total: 2,
+      fields: { broadcaster_id: 1, 'condition.broadcaster_user_id': 1 },
+    });
+    expect(await tablesWith(name)).toEqual([]);
+    expect((await stack.readStream()).filter(({ text }) => text.includes(name))).toEqual([]);
+  }, 500_000);
+
   it('can be repeated by the hash, after a restored backup has brought events back', async () => {
     const user = newUser();
     const { user_hash, id } = await create({ platform_user_id: user, dry_run: true });
     expect((await untilDone(id)).user_hash).toBe(user_hash);
     await add(uniqueType(), { gifter_user_id: user });
+    await add(uniqueType(), { broadcaster_id: user });
     const repeated = await untilDone((await create({ user_hash, dry_run: true })).id);
 
-    expect(repeated.counts.events).toEqual({ total: 1, fields: { gifter_user_id: 1 } });
+    expect(repeated.counts.events).toEqual({ total: 2, fields: { gifter_user_id: 1, broadcaster_id: 1 } });
   }, 500_000);
 
   it('stop monitoring the user, and delete the streams', async () => {

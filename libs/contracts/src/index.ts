@@ -10,6 +10,7 @@ export * from './events/event-record.js';
 export * from './events/event-stream-description.js';
 export * from './events/event-subject.js';
 export * from './events/filter-columns.js';
+export * from './events/identity-keys.js';
 export * from './events/ingest-message.js';
 export * from './events/named-users.js';
 export * from './events/check-published.contract.js';

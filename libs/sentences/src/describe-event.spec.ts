@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { actorOf, describeEvent } from './describe-event.js';
+import { actorOf, channelOf, describeEvent } from './describe-event.js';
 import { sentences } from './event-sentences.js';
+import { identityKeys } from './identity-keys.js';
 
 type Data = Record<string, unknown>;
 
@@ -77,6 +78,46 @@ describe(describeEvent.name, () => {
     expect(print('channel-raid', { viewers: 1 })).toBe('Channel raid');
     expect(print('channel-follow', { user_name: 7, broadcaster_user_name: ['x'] })).toBe('Channel follow');
     expect(print('__proto__', {})).toBe('Proto');
+  });
+});
+
+describe(channelOf.name, () => {
+  it.each(examples)('finds the channel of %s', (_, example) => {
+    const prefix = ['broadcaster_user', 'broadcaster', 'to_broadcaster_user'].find(
+      (each) => `${each}_id` in example,
+    );
+    expect(channelOf(example)).toEqual(
+      prefix && { id: example[`${prefix}_id`], name: example[`${prefix}_name`] },
+    );
+  });
+
+  it('finds the channel in the condition of a revoked subscription', () => {
+    const condition = { moderator_user_id: '1', user_id: '2', broadcaster_user_id: '88' };
+    expect(channelOf({ condition })).toEqual({ id: '88', name: '88' });
+    expect(print('subscription-revocation', { type: 'channel.ban', status: 'user_removed', condition })).toBe(
+      'The platform ended the subscription to channel.ban of 88: user removed',
+    );
+  });
+});
+
+describe('sentences', () => {
+  it('name users by their roles, so that all forms of the keys are found', () => {
+    const roles = ['user', 'channel', ...Object.keys(identityKeys)];
+    const placeholders = Object.values(sentences).flatMap((text) =>
+      [...text.matchAll(/\{@([^}]+)\}/g)].map(([, path]) => path),
+    );
+    expect(new Set(placeholders.filter((path) => !roles.includes(path!)))).toEqual(
+      new Set(['host_broadcaster_user_name']),
+    );
+    const unban = {
+      user_name: 'Tom',
+      broadcaster_user_name: 'Nell',
+      status: 'denied',
+      moderator_name: 'Ada',
+    };
+    expect(print('channel-unban_request-resolve', unban)).toBe(
+      'The unban request of Tom in Nell was denied by Ada',
+    );
   });
 });
 

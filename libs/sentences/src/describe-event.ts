@@ -1,5 +1,6 @@
-import { parseTime } from './parse-time.js';
 import { sentences } from './event-sentences.js';
+import { identityKeys, type IdentityKeys } from './identity-keys.js';
+import { parseTime } from './parse-time.js';
 
 /** A piece of a sentence. `name` and `text` come from platform users. */
 export interface Part {
@@ -32,14 +33,22 @@ export function describeEvent({ event_type, event_data }: DescribedEvent): Part[
   return parts ?? fill(`${printWords(event_type)}[ by {@user}][ on {@channel}]`, event_data) ?? [];
 }
 
+// In a raid, the raided channel is the channel.
+const channelKeys = [...identityKeys.channel, ...identityKeys.raided];
+
 /** Returns the acting user; otherwise the channel; undefined if the event names neither. */
 export function actorOf(data: Data): Actor | undefined {
-  for (const prefix of [userPrefixOf(data), ...channelPrefixes]) {
-    const name = nameOf(data, prefix);
-    const id = data[`${prefix}_id`];
-    if (name !== undefined) return { name, id: isFilledText(id) ? id : undefined };
-  }
-  return undefined;
+  return readActor(data, findActorKeys(data)) ?? channelOf(data);
+}
+
+/** Returns the channel that the event is about; for a raid, the raided channel. */
+export function channelOf(data: Data): Actor | undefined {
+  return findPerson(channelKeys, data);
+}
+
+/** Returns the keys that identify the event's channel. */
+export function findChannelKeys(data: Data): IdentityKeys | undefined {
+  return channelKeys.find(({ path, id }) => id in objectAt(data, path));
 }
 
 /** Fills a template. Returns undefined if a value outside brackets is missing, because the event differs from its type's definition. */
@@ -84,37 +93,52 @@ function countOf(value: unknown): unknown {
 }
 
 function find(path: string, data: Data): unknown {
-  if (path === 'user') return findUser(data) ?? (hasUser(data) ? 'Somebody' : undefined);
-  if (path === 'channel') return findChannel(data);
+  if (path === 'user') return findUser(data);
+  if (path === 'channel') return channelOf(data)?.name;
+  if (isRole(path)) return findPerson(identityKeys[path], data)?.name;
   return path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), data);
 }
 
-// Prefixes of the top-level keys in which the service finds the acting user, except the broadcaster (docs/live.md, filters).
-const userPrefixes = ['user', 'chatter_user', 'from_broadcaster_user', 'from_user'];
-
-function userPrefixOf(data: Data): string | undefined {
-  return userPrefixes.find((each) => `${each}_id` in data || `${each}_name` in data);
+function isRole(path: string): path is keyof typeof identityKeys {
+  return Object.hasOwn(identityKeys, path);
 }
 
+/** Returns the name of the acting user. An anonymous user is somebody. */
 function findUser(data: Data): string | undefined {
-  return nameOf(data, userPrefixOf(data));
+  const keys = findActorKeys(data);
+  const isPresent = keys !== undefined && keys.id in objectAt(data, keys.path);
+  return readActor(data, keys)?.name ?? (isPresent ? 'Somebody' : undefined);
 }
 
-/** Whether the event has a user, even an anonymous one. */
-function hasUser(data: Data): boolean {
-  return userPrefixes.some((prefix) => `${prefix}_id` in data);
+/** Returns the first keys that are present, even if their values are null (docs/live.md, filters). */
+function findActorKeys(data: Data): IdentityKeys | undefined {
+  return identityKeys.actor.find(({ path, id, login = id, name = id }) => {
+    const place = objectAt(data, path);
+    return id in place || login in place || name in place;
+  });
 }
 
-const channelPrefixes = ['broadcaster_user', 'broadcaster', 'to_broadcaster_user'];
-
-function findChannel(data: Data): string | undefined {
-  return channelPrefixes.map((prefix) => nameOf(data, prefix)).find(isFilledText);
+function findPerson(places: readonly IdentityKeys[], data: Data): Actor | undefined {
+  return places.map((keys) => readActor(data, keys)).find((person) => person !== undefined);
 }
 
-/** Returns the display name, else the login, else the id. */
-function nameOf(data: Data, prefix: string | undefined): string | undefined {
-  if (prefix === undefined) return undefined;
-  return ['name', 'login', 'id'].map((key) => data[`${prefix}_${key}`]).find(isFilledText);
+/** Reads a person. The name is the display name, else the login, else the id. */
+function readActor(data: Data, keys: IdentityKeys | undefined): Actor | undefined {
+  if (!keys) return undefined;
+  const place = objectAt(data, keys.path);
+  const [id, login, name] = [keys.id, keys.login, keys.name].map((key) => {
+    const value = key === undefined ? undefined : place[key];
+    return isFilledText(value) ? value : undefined;
+  });
+  const shown = name ?? login ?? id;
+  return shown === undefined ? undefined : { name: shown, id };
+}
+
+function objectAt(data: Data, path: readonly string[]): Data {
+  return path.reduce<Data>((place, key) => {
+    const next = place[key];
+    return isObject(next) ? next : {};
+  }, data);
 }
 
 const number = new Intl.NumberFormat();

@@ -3,7 +3,8 @@
  *
  * ```
  * {path}      a value of event_data, for example {bits} or {reward.title}
- * {@path}     a name. `user` is the acting user, `channel` the channel
+ * {@role}     the name of a user or channel: `user`, `channel`, or another role of `identityKeys`
+ * {@path}     another name
  * {"path}     text that a user wrote
  * {path|how}  a value, formatted by the printer `how` (see `printers`)
  * {path|s}    the `s` of a plural, unless the number is 1
@@ -11,21 +12,20 @@
  * ```
  */
 export const sentences: Readonly<Record<string, string>> = {
-  'automod-message-hold': 'AutoMod held a message from {@user_name} in {@channel}[: {"message.text}]',
+  'automod-message-hold': 'AutoMod held a message from {@user} in {@channel}[: {"message.text}]',
   'automod-message-update':
-    '{@moderator_user_name} decided on a held message from {@user_name} in {@channel}[: {status|words}]',
-  'automod-settings-update': '{@moderator_user_name} changed the AutoMod settings of {@channel}',
+    '{@moderator} decided on a held message from {@user} in {@channel}[: {status|words}]',
+  'automod-settings-update': '{@moderator} changed the AutoMod settings of {@channel}',
   'automod-terms-update':
-    '{@moderator_user_name} changed the AutoMod terms of {@channel}[: {action|words}][ {"terms|list}]',
+    '{@moderator} changed the AutoMod terms of {@channel}[: {action|words}][ {"terms|list}]',
   'channel-bits-use': '{@user} used {bits|number} bit{bits|s} in {@channel}[: {"message.text}]',
   'channel-update': '{@channel} changed the stream[ to {"title}][ in {category_name}]',
   'channel-follow': '{@user} followed {@channel}',
   'channel-ad_break-begin': 'An ad break of {duration_seconds|seconds} began on {@channel}',
   'channel-chat-clear': 'The chat of {@channel} was cleared',
-  'channel-chat-clear_user_messages':
-    'The messages from {@target_user_name} in the chat of {@channel} were cleared',
+  'channel-chat-clear_user_messages': 'The messages from {@target} in the chat of {@channel} were cleared',
   'channel-chat-message': '{@user} in {@channel}: {"message.text}',
-  'channel-chat-message_delete': 'A message from {@target_user_name} in the chat of {@channel} was deleted',
+  'channel-chat-message_delete': 'A message from {@target} in the chat of {@channel} was deleted',
   'channel-chat-notification': '{@user} in {@channel}: {"system_message}',
   'channel-chat_settings-update': 'The chat settings of {@channel} changed',
   'channel-chat-user_message_hold': 'A message from {@user} in {@channel} is held[: {"message.text}]',
@@ -42,21 +42,19 @@ export const sentences: Readonly<Record<string, string>> = {
   'channel-subscription-message':
     '{@user} resubscribed to {@channel}[ for {cumulative_months} month{cumulative_months|s}][: {"message.text}]',
   'channel-cheer': '{@user} cheered {bits|number} bit{bits|s} in {@channel}[: {"message}]',
-  'channel-raid':
-    '{@from_broadcaster_user_name} raided {@to_broadcaster_user_name}[ with {viewers|number} viewer{viewers|s}]',
-  raid: '{@from_broadcaster_user_name} raided {@to_broadcaster_user_name}[ with {viewers|number} viewer{viewers|s}]',
-  'channel-ban':
-    '{@moderator_user_name} banned {@user_name} from {@channel}[ until {ends_at|time}][: {"reason}]',
-  'channel-unban': '{@moderator_user_name} unbanned {@user_name} from {@channel}',
+  'channel-raid': '{@raider} raided {@raided}[ with {viewers|number} viewer{viewers|s}]',
+  raid: '{@raider} raided {@raided}[ with {viewers|number} viewer{viewers|s}]',
+  'channel-ban': '{@moderator} banned {@user} from {@channel}[ until {ends_at|time}][: {"reason}]',
+  'channel-unban': '{@moderator} unbanned {@user} from {@channel}',
   'channel-unban_request-create': '{@user} asked {@channel} to be unbanned[: {"text}]',
   'channel-unban_request-resolve':
-    'The unban request of {@user_name} in {@channel} was {status|words}[ by {@moderator_user_name}][: {"resolution_text}]',
-  'channel-moderate': '{@moderator_user_name} moderated {@channel}[: {action|words}]',
+    'The unban request of {@user} in {@channel} was {status|words}[ by {@moderator}][: {"resolution_text}]',
+  'channel-moderate': '{@moderator} moderated {@channel}[: {action|words}]',
   'channel-moderator-add': '{@user} became a moderator of {@channel}',
   'channel-moderator-remove': '{@user} is no longer a moderator of {@channel}',
   'channel-guest_star_session-begin': 'A guest star session began on {@channel}',
   'channel-guest_star_session-end': 'A guest star session ended on {@channel}',
-  'channel-guest_star_guest-update': 'A guest of {@channel} changed[: {@guest_user_name}][ is {state|words}]',
+  'channel-guest_star_guest-update': 'A guest of {@channel} changed[: {@target}][ is {state|words}]',
   'channel-guest_star_settings-update': 'The guest star settings of {@channel} changed',
   'channel-channel_points_automatic_reward_redemption-add':
     '{@user} redeemed {reward.type|words} in {@channel}',
@@ -79,12 +77,11 @@ export const sentences: Readonly<Record<string, string>> = {
   'channel-prediction-lock': 'The prediction of {@channel} is locked: {"title}',
   'channel-prediction-end': 'The prediction of {@channel} ended[ ({status|words})]: {"title}',
   'channel-suspicious_user-message': 'The suspicious user {@user} wrote in {@channel}[: {"message.text}]',
-  'channel-suspicious_user-update':
-    '{@moderator_user_name} marked {@user_name} in {@channel} as {low_trust_status|words}',
+  'channel-suspicious_user-update': '{@moderator} marked {@user} in {@channel} as {low_trust_status|words}',
   'channel-vip-add': '{@user} became a VIP of {@channel}',
   'channel-vip-remove': '{@user} is no longer a VIP of {@channel}',
   'channel-warning-acknowledge': '{@user} acknowledged a warning in {@channel}',
-  'channel-warning-send': '{@moderator_user_name} warned {@user_name} in {@channel}[: {"reason}]',
+  'channel-warning-send': '{@moderator} warned {@user} in {@channel}[: {"reason}]',
   'channel-charity_campaign-donate': '{@user} donated {amount|money} to {charity_name} through {@channel}',
   'channel-charity_campaign-start':
     '{@channel} started a campaign for {charity_name}[ with the goal {target_amount|money}]',
@@ -106,15 +103,16 @@ export const sentences: Readonly<Record<string, string>> = {
   'channel-hype_train-progress':
     'The hype train of {@channel} is at level {level}[ with {progress|number} of {goal|number}]',
   'channel-hype_train-end': 'The hype train of {@channel} ended at level {level}',
-  'channel-shield_mode-begin': '{@moderator_user_name} turned on shield mode for {@channel}',
-  'channel-shield_mode-end': '{@moderator_user_name} turned off shield mode for {@channel}',
-  'channel-shoutout-create': '{@channel} gave a shoutout to {@to_broadcaster_user_name}',
-  'channel-shoutout-receive': '{@from_broadcaster_user_name} gave a shoutout to {@channel}',
+  'channel-shield_mode-begin': '{@moderator} turned on shield mode for {@channel}',
+  'channel-shield_mode-end': '{@moderator} turned off shield mode for {@channel}',
+  'channel-shoutout-create': '{@channel} gave a shoutout to {@target}',
+  'channel-shoutout-receive': '{@user} gave a shoutout to {@channel}',
   'stream-online': '{@channel} went live',
   'stream-offline': '{@channel} went offline',
   'user-authorization-grant': '{@user} connected the application',
   'user-authorization-revoke': '{@user} disconnected the application',
   'user-update': '{@user} changed their profile[: {"description}]',
-  'user-whisper-message': '{@from_user_name} whispered to {@to_user_name}[: {"whisper.text}]',
-  'subscription-revocation': 'The platform ended the subscription to {type}[: {status|words}]',
+  'user-whisper-message': '{@user} whispered to {@target}[: {"whisper.text}]',
+  'subscription-revocation':
+    'The platform ended the subscription to {type}[ of {@channel}][: {status|words}]',
 };

@@ -1,6 +1,8 @@
 export {
   actorOf,
+  channelOf,
   describeEvent,
+  findChannelKeys,
   printWords,
   type Actor,
   type DescribedEvent,

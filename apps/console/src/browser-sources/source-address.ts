@@ -1,3 +1,5 @@
+import { findChannelKeys } from '@stream-events/sentences';
+
 export interface SourceOptions {
   name: string;
   channelId: string;
@@ -32,9 +34,20 @@ export interface Channel {
 }
 
 /** Moves an event's example data to another channel. Data without a channel stays unchanged. */
-export function placeOnChannel(example: Data, { id, name }: Channel): Data {
-  const prefix = ['to_broadcaster_user', 'broadcaster_user'].find((each) => `${each}_id` in example);
-  if (prefix === undefined) return example;
-  const place = { [`${prefix}_id`]: id, [`${prefix}_login`]: name.toLowerCase(), [`${prefix}_name`]: name };
-  return { ...example, ...place };
+export function placeOnChannel(example: Data, channel: Channel): Data {
+  const keys = findChannelKeys(example);
+  if (!keys) return example;
+  const { path, id, login, name } = keys;
+  return setAt(example, path, {
+    [id]: channel.id,
+    ...(login !== undefined && { [login]: channel.name.toLowerCase() }),
+    ...(name !== undefined && { [name]: channel.name }),
+  });
+}
+
+/** Returns the data with the values in the object at the path. */
+function setAt(data: Data, [key, ...path]: readonly string[], values: Data): Data {
+  if (key === undefined) return { ...data, ...values };
+  // Safe cast: `findChannelKeys` has found its keys in this object.
+  return { ...data, [key]: setAt(data[key] as Data, path, values) };
 }

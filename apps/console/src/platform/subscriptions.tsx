@@ -1,5 +1,6 @@
 import { Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconFilterOff, IconListDetails } from '@tabler/icons-react';
+import { channelOf } from '@stream-events/sentences';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api, call } from '../api/api.js';
 import { cursorOf } from '../api/cursor-of.js';
@@ -179,12 +180,8 @@ interface AboutProps {
 }
 
 function About({ condition, names }: AboutProps) {
-  const {
-    to_broadcaster_user_id: to,
-    from_broadcaster_user_id: from,
-    broadcaster_user_id: channel,
-  } = condition;
-  const id = channel ?? to ?? from ?? condition.user_id;
+  const { to_broadcaster_user_id: to, from_broadcaster_user_id: from } = condition;
+  const id = channelOf({ condition })?.id;
   if (id === undefined) return 'the application';
   return (
     <>

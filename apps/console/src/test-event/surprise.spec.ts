@@ -17,6 +17,7 @@ describe(surprise.name, () => {
     const varied = surprise(example);
     expect(shapeOf(varied)).toEqual(shapeOf(example));
     expect(varied.broadcaster_user_id).toBe(example.broadcaster_user_id);
+    expect(varied.broadcaster_id).toBe(example.broadcaster_id);
   });
 
   it('changes users, texts, and numbers', () => {

@@ -1,3 +1,5 @@
+import { findChannelKeys } from '@stream-events/sentences';
+
 export type EventData = Record<string, unknown>;
 
 const names = [
@@ -28,6 +30,7 @@ const textFields = new Set(['text', 'message', 'user_input', 'system_message', '
  * @param random returns a number from 0 to below 1
  */
 export function surprise(example: EventData, random: () => number = Math.random): EventData {
+  const channelKey = findChannelKeys(example)?.id;
   const pick = (values: readonly string[]): string => values[Math.floor(random() * values.length)] ?? '';
   const varyNumber = (value: number): number =>
     value <= 1 ? value : Math.max(1, Math.round(value * (0.25 + random() * 2)));
@@ -43,7 +46,8 @@ export function surprise(example: EventData, random: () => number = Math.random)
     const varied = Object.fromEntries(
       Object.entries(data).map(([key, value]) => [key, varyField(key, value)]),
     );
-    for (const prefix of userPrefixesOf(data)) Object.assign(varied, newUser(prefix, pick(names), random));
+    for (const prefix of userPrefixesOf(data, channelKey))
+      Object.assign(varied, newUser(prefix, pick(names), random));
     return varied;
   };
 
@@ -51,9 +55,9 @@ export function surprise(example: EventData, random: () => number = Math.random)
 }
 
 /** Returns the field prefixes of all users that the object names by id, login, and name. Excludes the channel. */
-function userPrefixesOf(data: EventData): string[] {
+function userPrefixesOf(data: EventData, channelKey: string | undefined): string[] {
   return Object.keys(data)
-    .filter((key) => key.endsWith('_id') && key !== 'broadcaster_user_id' && key !== 'to_broadcaster_user_id')
+    .filter((key) => key.endsWith('_id') && key !== channelKey)
     .map((key) => key.slice(0, -'_id'.length))
     .filter((prefix) =>
       ['id', 'login', 'name'].every((part) => typeof data[`${prefix}_${part}`] === 'string'),

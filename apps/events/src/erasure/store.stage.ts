@@ -1,5 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { firstIdAt, receivedAt } from '@stream-events/contracts';
+import { firstIdAt, receivedAt, userKeyEnd } from '@stream-events/contracts';
 import { sqlState } from '@stream-events/database';
 import { DataSource } from 'typeorm';
 import { addCounts, fieldsNaming, type ErasureStep, type SoughtUser, type Stage } from './erasure-step.js';
@@ -38,8 +38,8 @@ const lowestId = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Erases the user's events from the store: searches the whole table, oldest first. Indexes do not help, because any field can name the
- * user: as a moderator, a gifter, or the target of a ban. PostgreSQL filters the text of the events by the id (or by `user_id`, if only the
- * hash is known), and the service parses only the matches.
+ * user: as a moderator, a gifter, or the target of a ban. PostgreSQL filters the text of the events by the id (or by `userKeyEnd`, if
+ * only the hash is known), and the service parses only the matches.
  */
 @Injectable()
 export class StoreStage implements Stage {
@@ -125,7 +125,7 @@ export class StoreStage implements Stage {
        -- Escapes may spell the id.
        WHERE strpos(data, $3) > 0 OR strpos(data, '\\u00') > 0
        ORDER BY id LIMIT ${maxFound}`,
-      [after, last, id ?? 'user_id'],
+      [after, last, id ?? userKeyEnd],
     );
   }
 }

@@ -98,7 +98,7 @@ const parameters = {
   },
   broadcaster_user_id: {
     description:
-      'Id of the channel (`broadcaster_user_id` in the event data); for a raid, id of the raided channel. ' +
+      'Id of the channel, as in the filter `broadcaster_user_id`; for a raid, id of the raided channel. ' +
       `\`${channelToken(null)}\` if the event has no such id, or if the id is not 1 to 64 characters of \`A-Z a-z 0-9 - _\``,
     examples: [exampleData.broadcaster_user_id, null].map(channelToken),
   },

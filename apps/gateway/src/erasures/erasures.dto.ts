@@ -3,6 +3,7 @@ import {
   erasedKinds,
   erasureStages,
   IsText,
+  namedUserKeys,
   type ErasureCounts,
   type ErasureMessage,
   type ErasureStage,
@@ -21,7 +22,8 @@ export class ErasureBody {
   @ApiProperty({
     required: false,
     description:
-      'The id of the user on the platform. Required without `user_hash`. Erases records in which a field `user_id` or `*_user_id` has exactly this value',
+      'The id of the user on the platform. Required without `user_hash`. Erases records in which one of these fields has exactly this value: ' +
+      namedUserKeys.map((key) => `\`${key}\``).join(', '),
     minLength: 1,
     maxLength: 255,
     example: '12826',

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   findNeighbours,
+  identityKeys,
   isStorableText,
   type ListSubscriptionsReply,
   type ListSubscriptionsRequest,
@@ -12,12 +13,13 @@ import { toTransport, type TransportColumns } from './subscriptions.repository.j
 const lowestId = '00000000-0000-0000-0000-000000000000';
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+const channelKeys = identityKeys.channel.filter(({ path }) => path[0] === 'condition').map(({ id }) => id);
+
 /**
  * The channel that a subscription is about. For raids, this is the raiding or the raided channel. `user_id` counts only if the condition
  * names no other channel, because the user who reads a chat may be a bot.
  */
-export const channelOfCondition = `coalesce(condition->>'broadcaster_user_id', condition->>'to_broadcaster_user_id',
-  condition->>'from_broadcaster_user_id', condition->>'user_id')`;
+export const channelOfCondition = `coalesce(${channelKeys.map((key) => `condition->>'${key}'`).join(', ')})`;
 
 /** The SQL conditions of the filters. A null parameter matches everything. */
 const matches = `($1::text IS NULL OR status = $1) AND ($2::text IS NULL OR type = $2)

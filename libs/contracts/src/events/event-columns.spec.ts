@@ -70,6 +70,26 @@ describe(readEventColumns.name, () => {
     expect(columnsOf(data)).toEqual({ ...none, broadcasterUserId: '7' });
   });
 
+  it.each(['start', 'progress', 'stop', 'donate'])(
+    'reads the channel of a charity campaign (%s) from both forms of its keys',
+    (part) => {
+      const type = `channel-charity_campaign-${part}`;
+      const channel = { ...none, broadcasterUserId: '88', userId: '88', userName: 'nell' };
+
+      expect(columnsOf({ broadcaster_id: '88', broadcaster_name: 'Nell' }, type)).toEqual(channel);
+      expect(columnsOf({ broadcaster_user_id: '88', broadcaster_user_name: 'Nell' }, type)).toEqual(channel);
+    },
+  );
+
+  it.each([
+    ['broadcaster_user_id', { moderator_user_id: '1', user_id: '2', broadcaster_user_id: '88' }],
+    ['to_broadcaster_user_id', { to_broadcaster_user_id: '88' }],
+    ['from_broadcaster_user_id', { from_broadcaster_user_id: '88' }],
+    ['user_id', { user_id: '88' }],
+  ])('reads the channel of a revocation from its condition: %s', (_, condition) => {
+    expect(columnsOf({ condition }, 'subscription-revocation')).toEqual({ ...none, broadcasterUserId: '88' });
+  });
+
   it('does not mix two families', () => {
     expect(columnsOf({ user_name: 'One', chatter_user_id: '2' })).toMatchObject({
       userId: null,

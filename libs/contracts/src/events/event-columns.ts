@@ -1,33 +1,32 @@
 import { isJsonObject, type JsonObject } from '../json-object.js';
 import { parseJson } from '../parse-json.js';
 import { foldCase, isTextWithin } from '../text.js';
-import { derivedColumns, type DerivedColumn, type EventColumns } from './filter-columns.js';
+import {
+  derivedColumns,
+  type DerivedColumn,
+  type EventColumns,
+  type EventDataSource,
+} from './filter-columns.js';
+import { identityKeys } from './identity-keys.js';
 
 // Longer values are stored with the event, but filters do not match them.
 const maxCharacters = 255;
 
 // Increase this number when the derived value of any column changes. Services of two versions can run side by side, and one must not use
 // values that the other derived by different rules.
-const rulesVersion = 1;
+const rulesVersion = 2;
 
 /** Identifies the derived columns and the rules for their values. */
 export const columnRules = [rulesVersion, ...derivedColumns.map(({ name }) => name)].join(' ');
 
-/** Keys that can hold the acting user, in order of precedence. The broadcaster is the actor only if all other keys are missing. */
+/**
+ * Keys that can hold the acting user, in order of precedence. The channel is the actor only if all other keys are missing. The channel of a
+ * subscription's condition is never the actor.
+ */
 const actorPlaces = [
-  { path: [], prefix: 'user' },
-  { path: [], prefix: 'chatter_user' },
-  { path: ['data', 'message'], prefix: 'user' },
-  { path: ['message'], prefix: 'user' },
-  { path: [], prefix: 'from_broadcaster_user' },
-  { path: [], prefix: 'from_user' },
-  { path: [], prefix: 'broadcaster_user' },
-].map(({ path, prefix }) => ({
-  path,
-  id: `${prefix}_id`,
-  login: `${prefix}_login`,
-  name: `${prefix}_name`,
-}));
+  ...identityKeys.actor,
+  ...identityKeys.channel.filter(({ path }) => path.length === 0),
+].map(({ path, id, login = id, name = id }) => ({ path, id, login, name }));
 
 interface Actor {
   id: unknown;
@@ -53,18 +52,30 @@ export function pickEventColumns(eventType: string, data: JsonObject): EventColu
 
 function compileReader({ source, match }: DerivedColumn): ReadColumn {
   const print = match === 'folded' ? folded : filterable;
-  if ('actor' in source) {
-    const { actor: key } = source;
-    return (_eventType, _data, actor) => print(actor[key]);
+  if ('role' in source && source.role === 'actor') {
+    const { part } = source;
+    return (_eventType, _data, actor) => print(actor[part]);
   }
-  const { path, types } = source;
-  const place = path.slice(0, -1);
-  const key = path.at(-1) ?? '';
+  const places = placesOf(source);
+  const types = 'role' in source ? source.types : undefined;
   return (eventType, data) => {
     if (types && !types.includes(eventType)) return null;
-    const object = objectAt(data, place);
-    return object && Object.hasOwn(object, key) ? print(object[key]) : null;
+    for (const { path, key } of places) {
+      const object = objectAt(data, path);
+      const text = object && Object.hasOwn(object, key) ? print(object[key]) : null;
+      if (text !== null) return text;
+    }
+    return null;
   };
+}
+
+/** Returns the places of a column's value, in order of precedence. */
+function placesOf(source: EventDataSource): { path: readonly string[]; key: string }[] {
+  if ('path' in source) return [{ path: source.path.slice(0, -1), key: source.path.at(-1) ?? '' }];
+  return identityKeys[source.role].flatMap((keys) => {
+    const key = keys[source.part];
+    return key === undefined ? [] : [{ path: keys.path, key }];
+  });
 }
 
 function findActor(data: JsonObject): Actor {
@@ -78,6 +89,7 @@ function findActor(data: JsonObject): Actor {
 }
 
 function objectAt(data: JsonObject, path: readonly string[]): JsonObject | undefined {
+  if (path.length === 0) return data;
   let place = data;
   for (const key of path) {
     const next = Object.hasOwn(place, key) ? place[key] : undefined;

@@ -70,7 +70,8 @@ export const eventFilters = {
   broadcaster_user_id: {
     field: 'broadcasterUserId',
     columns: ['broadcaster_user_id'],
-    description: 'Id of the channel; exact match. Does not match raids, which name two channels',
+    description:
+      'Id of the channel, also of the channel in the condition of a revoked subscription; exact match. Does not match raids, which name two channels',
     example: '47019283',
   },
   origin: {

@@ -1,9 +1,11 @@
+import type { IdentityRole } from './identity-keys.js';
+
 /** The place of a column's value in `event_data`. */
 export type EventDataSource =
-  /** A value of the acting user (see `findActor`). */
-  | { actor: 'id' | 'name' }
-  /** Path of keys to the value, and the event types that have it (default: all). */
-  | { path: readonly string[]; types?: readonly string[] };
+  /** The id or name of the user or channel with this role, and the event types that have the value (default: all). */
+  | { role: IdentityRole; part: 'id' | 'name'; types?: readonly string[] }
+  /** Path of keys to the value. */
+  | { path: readonly string[] };
 
 /** A text column of the table `events` that filters read. */
 export interface FilterColumn {
@@ -28,33 +30,33 @@ export const filterColumns = {
   event_source: { field: 'eventSource', match: 'exact' },
   origin: { field: 'origin', match: 'exact' },
   event_id: { field: 'eventId', match: 'exact' },
-  user_id: { field: 'userId', match: 'folded', source: { actor: 'id' } },
-  user_name: { field: 'userName', match: 'folded', source: { actor: 'name' } },
+  user_id: { field: 'userId', match: 'folded', source: { role: 'actor', part: 'id' } },
+  user_name: { field: 'userName', match: 'folded', source: { role: 'actor', part: 'name' } },
   reward_id: { field: 'rewardId', match: 'folded', source: { path: ['reward', 'id'] } },
   raid_from: {
     field: 'raidFrom',
     match: 'folded',
-    source: { path: ['from_broadcaster_user_name'], types: raidTypes },
+    source: { role: 'raider', part: 'name', types: raidTypes },
   },
   raid_to: {
     field: 'raidTo',
     match: 'folded',
-    source: { path: ['to_broadcaster_user_name'], types: raidTypes },
+    source: { role: 'raided', part: 'name', types: raidTypes },
   },
   broadcaster_user_id: {
     field: 'broadcasterUserId',
     match: 'exact',
-    source: { path: ['broadcaster_user_id'] },
+    source: { role: 'channel', part: 'id' },
   },
   raid_from_id: {
     field: 'raidFromId',
     match: 'exact',
-    source: { path: ['from_broadcaster_user_id'], types: raidTypes },
+    source: { role: 'raider', part: 'id', types: raidTypes },
   },
   raid_to_id: {
     field: 'raidToId',
     match: 'exact',
-    source: { path: ['to_broadcaster_user_id'], types: raidTypes },
+    source: { role: 'raided', part: 'id', types: raidTypes },
   },
 } as const satisfies Record<string, FilterColumn>;
 

@@ -5,6 +5,7 @@ describe(findNamedUsers.name, () => {
   it.each([
     ['the key user_id', '{"user_id":"1"}', [['user_id', '1']]],
     ['a key that ends with _user_id', '{"broadcaster_user_id":"1"}', [['broadcaster_user_id', '1']]],
+    ['a channel, a moderator, and an owner', '{"broadcaster_id":"1","moderator_id":"2","emote":{"owner_id":"3"}}', [['broadcaster_id', '1'], ['moderator_id', '2'], ['emote.owner_id', '3']]], // prettier-ignore
     ['several keys', '{"user_id":"1","x":2,"gifter_user_id":"3"}', [['user_id', '1'], ['gifter_user_id', '3']]], // prettier-ignore
     ['nested objects', '{"a":{"b":{"moderator_user_id":"1"}},"user_id":"2"}', [['a.b.moderator_user_id', '1'], ['user_id', '2']]], // prettier-ignore
     ['objects in arrays', '{"list":[{"user_id":"1"},{"x":[[{"user_id":"2"}]]}]}', [['list.user_id', '1'], ['list.x.user_id', '2']]], // prettier-ignore

@@ -1,3 +1,5 @@
+import { identityKeys } from './identity-keys.js';
+
 /** A platform user's id in event data. */
 export interface NamedUser {
   /** Path of keys to the id, with dots and without array indexes: `event.moderator_user_id`. */
@@ -17,16 +19,29 @@ interface Frame {
 // Let an unterminated string match up to the end. Otherwise a search would start at each quote in the string, which takes quadratic time.
 const tokenPattern =
   /"([^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?$)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[{}[\],:]|true|false|null/gs;
+const otherKeys = new Set(
+  Object.values(identityKeys)
+    .flat()
+    .map(({ id }) => id)
+    .filter((id) => !isUserId(id)),
+);
+
+/** The keys whose values are user ids, for descriptions. */
+export const namedUserKeys: readonly string[] = ['user_id', '*_user_id', ...otherKeys];
+
+/** A text names a user only if it contains this end of a key, or a `\u` escape that may spell it. */
+export const userKeyEnd = '_id"';
+
 // Maximum length of a path; longer ones are cut. Clients choose the keys of the events that they post.
 const maxFieldLength = 200;
 
 /**
- * Finds every user id in event data: the values of `user_id` and `*_user_id` at any depth. Scans the text instead of parsing it, to also
- * find ids under repeated keys and in invalid JSON.
+ * Finds every user id in event data: the values of `namedUserKeys` at any depth. Scans the text instead of parsing it, to also find ids
+ * under repeated keys and in invalid JSON.
  */
 export function findNamedUsers(eventData: string): NamedUser[] {
-  // A text without `user_id` names a user only if a key has a `\u` escape. Most texts have neither and need no scan.
-  if (!eventData.includes('user_id') && !eventData.includes('\\u')) return [];
+  // Do not scan a text that cannot name a user.
+  if (!eventData.includes(userKeyEnd) && !eventData.includes('\\u')) return [];
   const users: NamedUser[] = [];
   const frames: Frame[] = [];
   let lastText: string | undefined;
@@ -61,6 +76,11 @@ function openFrame(isArray: boolean, parent: Frame | undefined): Frame {
 }
 
 function isUserKey(key: string): boolean {
+  return key.endsWith('_id') && (isUserId(key) || otherKeys.has(key));
+}
+
+// Keys that the platform adds to events usually keep this form.
+function isUserId(key: string): boolean {
   return key === 'user_id' || key.endsWith('_user_id');
 }
 
