@@ -82,7 +82,9 @@ function Expiry({ expires }: Pick<Token, 'expires'>) {
   if (parseTime(expires).getTime() > now + soonMs) return <Time value={expires} />;
   return (
     <StatusText tone="warning">
-      Soon: <Time value={expires} />
+      <span>
+        Soon: <Time value={expires} />
+      </span>
     </StatusText>
   );
 }
