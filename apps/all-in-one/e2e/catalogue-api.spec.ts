@@ -232,6 +232,20 @@ describe('scopes and API endpoints', () => {
       ]);
     });
 
+    it.each(['POST', 'PUT', 'PATCH'])('are rejected for a path with dot segments: %s', async (method) => {
+      const { id } = await create<ApiEndpoint>(endpointsPath, newEndpoint);
+      const path = method === 'POST' ? endpointsPath : `${endpointsPath}/${id}`;
+
+      for (const endpoint of ['../tokens', 'polls/.', '..', '%2E%2e/tokens', 'polls\\..\\x', './polls'])
+        expectProblem(await stack.request(method, path, { body: { ...newEndpoint, endpoint } }), 400, [
+          'endpoint',
+        ]);
+      const { status } = await stack.request(method, path, {
+        body: { ...newEndpoint, endpoint: 'v1..2/.x' },
+      });
+      expect(status).toBe(method === 'POST' ? 201 : 200);
+    });
+
     it.each(['POST', 'PUT', 'PATCH'])('are rejected for a scope that does not exist: %s', async (method) => {
       const { id } = await create<ApiEndpoint>(endpointsPath, newEndpoint);
       const path = method === 'POST' ? endpointsPath : `${endpointsPath}/${id}`;

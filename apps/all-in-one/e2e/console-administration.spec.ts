@@ -275,5 +275,50 @@ describeWithBrowser('the administration in the console', (browserPath) => {
       expect(await dialog.getByRole('region', { name: 'Reply' }).textContent()).toContain('"data"');
       await view.screenshot('reference-try');
     });
+
+    it('asks before a call that changes something, with the method and the resolved address', async () => {
+      const { page } = view;
+      const body = {
+        description: 'Ask me first',
+        endpoint: 'yaks?shave=1',
+        method: 'post',
+        reference_url: 'https://example.org/yaks',
+        token_type: 'AP',
+      };
+      await stack.request('POST', '/api/v1/platform/api-endpoints', { body });
+      await view.visit('/reference?q=ask+me+first');
+      await press('Try it');
+      const sent: string[] = [];
+      page.on('request', (request) => {
+        if (request.method() === 'POST') sent.push(request.url());
+      });
+      await page.getByLabel('Query').fill('first=3');
+      await press('Send POST…');
+      const question = page.getByRole('alertdialog');
+      const address = `${stack.url}/api/v1/platform/call/yaks%3Fshave%3D1?first=3`;
+      expect(await question.getByRole('region', { name: 'Call' }).textContent()).toBe(`POST ${address}`);
+      expect(await view.findBarriersInAllLooks('reference-confirm')).toEqual([]);
+      await page.keyboard.press('Escape');
+      await question.waitFor({ state: 'detached' });
+      expect(sent).toEqual([]);
+      await press('Send POST…');
+      await press('Send');
+      await page.getByText('404').waitFor();
+      expect(sent).toEqual([address]);
+    });
+
+    it('does not call a stored path with dot segments', async () => {
+      const { page } = view;
+      // The service refuses such a path. Version 0.1.0 stored it.
+      await stack.query(
+        `INSERT INTO gateway.api_endpoints (id, description, endpoint, method, reference_url, token_type)
+         VALUES (gen_random_uuid(), 'Climbs out', '../../tokens', 'DELETE', 'x', 'AP')`,
+      );
+      await view.visit('/reference?q=climbs+out');
+      await press('Try it');
+      await page.getByText('could lead to another address').waitFor();
+      expect(await page.getByRole('button', { name: 'Send DELETE…' }).isDisabled()).toBe(true);
+      expect(await view.findBarriersInAllLooks('reference-refused')).toEqual([]);
+    });
   });
 });

@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, type EventRecord } from './api.js';
-import {
-  ConsoleBrowser,
-  screenshotFolder,
-  sizes,
-  themes,
-  type ConsoleWindow,
-} from './browser/console-browser.js';
+import { ConsoleBrowser, screenshotFolder, type ConsoleWindow } from './browser/console-browser.js';
 import { describeWithBrowser } from './browser/describe-with-browser.js';
 import type { OverlayWindow } from './browser/overlay-window.js';
 import { SimulatedPlatform } from './simulated-platform.js';
@@ -51,9 +45,9 @@ describeWithBrowser('the overlay', (browserPath) => {
   });
 
   /** Creates a source and returns its settings. Its token receives only the events of one channel, which is unique to the test. */
-  const makeSource = async (options: Record<string, string> = {}) => {
+  const makeSource = async (options: Record<string, string> = {}, fields: object = {}) => {
     const channel = String(randomInt(1e12));
-    const body = { name: 'source', scopes: ['events:live'], channel_ids: [channel] };
+    const body = { name: 'source', scopes: ['events:live'], channel_ids: [channel], ...fields };
     const { json } = await stack.request<{ key: string }>('POST', '/api/v1/tokens', { body });
     return { channel, token: json.key, name: `source ${channel}`, types: follow, ...options };
   };
@@ -252,6 +246,13 @@ describeWithBrowser('the overlay', (browserPath) => {
     expect(await overlay.page.locator('body').innerText()).toBe('');
   });
 
+  it('says in the mark that its token has expired, and what to do', async () => {
+    const { token, channel } = await makeSource({}, { expires: new Date(Date.now() + 4_000).toISOString() });
+    await overlay.page.goto(`${stack.url}/overlay/#token=${token}&channel=${channel}&debug`);
+    await overlay.untilMarked('The token has expired or was revoked. Create a new address');
+    await overlay.page.screenshot({ path: `${screenshotFolder}/overlay-expired.png` });
+  });
+
   it('can be replaced by the custom overlay of the docs', async () => {
     const page = await readFile('docs/overlay.md', 'utf8');
     const [, html = ''] = /```html\n([^]*?)```/.exec(page) ?? [];
@@ -291,67 +292,6 @@ describeWithBrowser('the overlay', (browserPath) => {
       await view.close();
       expect(faults).toEqual([]);
     });
-
-    it('gets its address, is previewed, tested, listed, and controlled', async () => {
-      const { page } = view;
-      const user = await new SimulatedPlatform(stack).addUser();
-      const added = await stack.request('POST', '/api/v1/streamers', {
-        body: { platform_username: user.login },
-      });
-      expect(added.status).toBe(201);
-      await page.reload();
-      await page.frameLocator('iframe').locator('.alert[data-type=channel-follow]').waitFor();
-      await page.getByLabel('Custom CSS').fill('.alert { border: 7px solid red }');
-      await page.frameLocator('iframe').locator('#custom-styles').waitFor({ state: 'attached' });
-
-      await page.getByLabel('Channel').first().click();
-      await page.getByRole('option', { name: new RegExp(user.login, 'i') }).click();
-      await page.getByLabel('Name of the source').fill('My alerts');
-      await page.getByRole('button', { name: 'Create address' }).click();
-      const address = await page.getByLabel('Address of the browser source').inputValue();
-      expect(address).toContain(`${stack.url}/overlay/#token=`);
-      await view.screenshot('browser-sources-created');
-      await page.getByRole('button', { name: 'Done' }).click();
-      const { json: tokens } = await stack.request<Record<string, unknown>[]>('GET', '/api/v1/tokens');
-      expect(tokens.find(({ name }) => name === 'Browser source My alerts')).toMatchObject({
-        scopes: ['events:live'],
-        channel_ids: [user.id],
-      });
-
-      await overlay.page.goto(`${address.replace(/seconds=\d+/, 'seconds=600')}&debug`);
-      await overlay.untilMarked('connected');
-      await page.getByRole('button', { name: 'Send a test alert' }).click();
-      await overlay.page.locator('.alert').waitFor();
-      await page.getByRole('button', { name: 'Skip the alert: My alerts' }).click();
-      await overlay.page.locator('.alert').waitFor({ state: 'detached' });
-      await page.getByRole('button', { name: 'Show the last alert again: My alerts' }).click();
-      await overlay.page.locator('.alert').waitFor();
-      await page.getByRole('button', { name: 'Pause the alerts: My alerts' }).click();
-      await overlay.untilMarked('paused');
-      await view.screenshot('browser-sources-connected');
-    });
-
-    it.each(themes)(
-      'previews alerts in the %s theme, whatever other messages its frame gets',
-      async (theme) => {
-        for (const size of sizes) {
-          const look = await browser.open({ theme, size });
-          await look.signIn('/browser-sources');
-          const { page } = look;
-          const alert = page.frameLocator('iframe').locator('.alert');
-          await alert.waitFor();
-          await page.evaluate(`for (const each of [null, 'text', {}, { event_type: 1 }])
-          frames[0].postMessage(each, location.origin);`);
-          await page.getByRole('button', { name: 'Show the next alert' }).click();
-          await page.frameLocator('iframe').locator('.alert[data-type=channel-subscribe]').waitFor();
-          await page.locator('iframe').scrollIntoViewIfNeeded();
-          await look.screenshot(`browser-sources-preview-${theme}-${size}`);
-          const { faults } = look;
-          await look.close();
-          expect(faults).toEqual([]);
-        }
-      },
-    );
 
     it('is chosen to replay one event to, from the list with pictures', async () => {
       const { page } = view;

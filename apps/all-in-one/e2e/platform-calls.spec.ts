@@ -167,6 +167,27 @@ describe('calls of the platform’s API', () => {
     expect((await stack.request('POST', `${base}/eventsub/subscriptions`, { body: {} })).status).toBe(403);
   });
 
+  it('does not resolve dot segments, also not encoded ones, to another route', async () => {
+    const body = { name: 'still here', scopes: ['events:read'] };
+    const { json: token } = await stack.request<{ id: string }>('POST', '/api/v1/tokens', { body });
+    const target = `tokens/${token.id}`;
+    for (const path of [
+      `../../${target}`,
+      `%2e%2e/%2E%2E/${target}`,
+      `.%2e/%2e./${target}`,
+      `polls/../../../${target}`,
+      `..\\..\\${target}`,
+      './polls',
+      '%2e/polls',
+      `%252e%252e/%252e%252e/${target}`,
+    ]) {
+      const answer = await sendRaw('DELETE', path);
+      expect([path, answer.status]).toEqual([path, 404]);
+      expectSound(answer);
+    }
+    expect((await stack.request('GET', `/api/v1/${target}`)).status).toBe(200);
+  });
+
   it('never leaves the platform’s API, whatever the path', async () => {
     const known = new Set(apiEndpoints.map(({ endpoint }) => endpoint));
     const parts = [

@@ -1,4 +1,4 @@
-import { createClient } from '@stream-events/client';
+import { closeCodes, createClient, LiveError } from '@stream-events/client';
 import type { DescribedEvent } from '@stream-events/sentences';
 import { AlertFeed, toAlert } from './alert-feed.js';
 import { AlertQueue, type Alert } from './alert-queue.js';
@@ -45,12 +45,19 @@ function followService(): (alert: Alert) => void {
       },
     });
     keepPage();
-    feed.run().catch((error: unknown) => (state = `refused: ${String(error)}`));
+    feed.run().catch((error: unknown) => (state = `refused: ${String(error)}${remedyFor(error)}`));
     return (alert) => feed.onTaken(alert);
   } catch (error) {
     state = String(error); // The token is invalid, or the browser has no storage.
     return () => undefined;
   }
+}
+
+function remedyFor(error: unknown): string {
+  const isTokenRefused = error instanceof LiveError && error.closeCode === closeCodes.unauthenticated;
+  return isTokenRefused
+    ? '. The token has expired or was revoked. Create a new address on the console’s Browser sources page'
+    : '';
 }
 
 /** Lets this page load while the service is down, if the browser supports service workers. */

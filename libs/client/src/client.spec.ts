@@ -22,6 +22,18 @@ describe(createClient.name, () => {
     expect(data?.message).toBe(`${end.replace(/\/$/, '')}/api/v1/heartbeat Token a-token`);
   });
 
+  it.each(['.', '..'])(
+    'sends no request with the path parameter %j, which would reach another route',
+    async (id) => {
+      const { api } = createClient({ url: server.url, token: 'a-token' });
+      await expect(api.DELETE('/api/v1/streamers/{id}', { params: { path: { id } } })).rejects.toThrow(
+        'The path parameter id cannot be',
+      );
+      await api.GET('/api/v1/streamers/{id}', { params: { path: { id: `${id}/..a` } } });
+      expect(server.connections.map(({ request }) => request.url)).toEqual([`/api/v1/streamers/${id}%2F..a`]);
+    },
+  );
+
   it('sends bodies without the fields that have defaults', async () => {
     const { api } = createClient({ url: server.url, token: 'a-token' });
     // Tests that this code compiles.

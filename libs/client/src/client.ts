@@ -1,4 +1,4 @@
-import createApiClient, { type Client as ApiClient } from 'openapi-fetch';
+import createApiClient, { defaultPathSerializer, type Client as ApiClient } from 'openapi-fetch';
 import type { paths } from './api.js';
 import { EventStream } from './event-stream.js';
 import { LiveEvents, type LiveCallbacks } from './live-events.js';
@@ -38,7 +38,8 @@ export interface LiveOptions extends LiveCallbacks {
 export interface Client {
   /**
    * The REST API, typed. `await api.GET('/api/v1/streamers')` returns `{ data, error, response }`. After a 4xx or 5xx response of the
-   * service, `error` is the problem document; a proxy can send another body. Network failures throw.
+   * service, `error` is the problem document; a proxy can send another body. Network failures throw, and so do the path parameters `.` and
+   * `..`.
    */
   api: ApiClient<paths>;
   /**
@@ -64,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
   const headers = { Authorization: `Token ${token}` };
   refuseUnsendable('token', token);
   return {
-    api: createApiClient<paths>({ baseUrl, headers, fetch }),
+    api: createApiClient<paths>({ baseUrl, headers, fetch, pathSerializer: printPath }),
     live: ({ filters = {}, name, after, transport, silenceMs = defaultSilenceMs, ...callbacks } = {}) => {
       if (after) refuseUnsendable('position', after);
       const query = printLiveQuery(filters, name, callbacks.onControl !== undefined);
@@ -83,6 +84,16 @@ export function createClient(options: ClientOptions): Client {
       return new LiveEvents((signal) => new WebSocketStream(request, signal), callbacks, after || undefined);
     },
   };
+}
+
+/**
+ * Inserts the parameters into a path. Rejects `.` and `..`, which no encoding protects: `fetch` resolves them, so the request would reach
+ * another route.
+ */
+function printPath(template: string, parameters: Record<string, unknown>): string {
+  for (const [name, value] of Object.entries(parameters))
+    if (value === '.' || value === '..') throw new TypeError(`The path parameter ${name} cannot be ${value}`);
+  return defaultPathSerializer(template, parameters);
 }
 
 /**

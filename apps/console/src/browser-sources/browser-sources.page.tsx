@@ -7,6 +7,7 @@ import classes from './browser-sources.module.css';
 import { ConnectedSources } from './connected-sources.js';
 import { CreateSource, type SourceDraft } from './create-source.js';
 import { usualTypes } from './source-address.js';
+import { SourceAddresses } from './source-addresses.js';
 import { SourcePreview } from './source-preview.js';
 
 const firstDraft: SourceDraft = { name: 'alerts', channelId: '', eventTypes: usualTypes, seconds: 8 };
@@ -38,6 +39,12 @@ export function BrowserSourcesPage() {
               Create an address
             </Title>
             <CreateSource draft={{ ...draft, channelId }} onChange={setDraft} />
+          </section>
+          <section aria-labelledby="addresses">
+            <Title order={2} size="h4" id="addresses" mb="xs">
+              Your addresses
+            </Title>
+            <SourceAddresses />
           </section>
           <section aria-labelledby="steps">
             <Title order={2} size="h4" id="steps" mb="xs">

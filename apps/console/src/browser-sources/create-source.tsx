@@ -1,5 +1,5 @@
 import { Button, Group, Modal, MultiSelect, NumberInput, Select, Stack, TextInput } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { SubmitEvent } from 'react';
 import { api, call } from '../api/api.js';
 import { ApiError } from '../api/api-error.js';
@@ -7,7 +7,10 @@ import { eventTypesQuery, streamersQuery } from '../api/queries.js';
 import { FaultNotice } from '../kit/fault-notice.js';
 import { AnchorLink } from '../kit/links.js';
 import { SecretNotice } from '../kit/secret-notice.js';
-import { printSourceAddress, type SourceOptions } from './source-address.js';
+import { Time } from '../kit/time.js';
+import { toExpires } from '../tokens/token-fields.js';
+import { tokensKey } from '../tokens/tokens-query.js';
+import { printSourceAddress, sourceDays, type SourceOptions } from './source-address.js';
 
 export type SourceDraft = SourceOptions & { eventTypes: string[] };
 
@@ -19,11 +22,15 @@ interface CreateSourceProps {
 // Maximum length of a source's name. The API limits token names to 64 characters, including the prefix `Browser source `.
 const maxNameLength = 48;
 
-/** Creates a token that can only read one channel's live events. Shows the source's address, which contains the token, once. */
+/**
+ * Creates a token that can only receive one channel's live events of the chosen types, for a year. Shows the source's address, which
+ * contains the token, once.
+ */
 export function CreateSource({ draft, onChange }: CreateSourceProps) {
   const { data: streamers = [], isSuccess } = useQuery(streamersQuery);
   const isWithoutStreamers = isSuccess && streamers.length === 0;
   const { data: types = [] } = useQuery(eventTypesQuery);
+  const queries = useQueryClient();
   const create = useMutation({
     mutationFn: () =>
       call(
@@ -32,9 +39,12 @@ export function CreateSource({ draft, onChange }: CreateSourceProps) {
             name: `Browser source ${draft.name.trim()}`,
             scopes: ['events:live'],
             channel_ids: [draft.channelId],
+            event_types: draft.eventTypes.length > 0 ? draft.eventTypes : null,
+            expires: toExpires(sourceDays),
           },
         }),
       ),
+    onSuccess: () => queries.invalidateQueries({ queryKey: tokensKey }),
   });
   const change = (changed: Partial<SourceDraft>): void => onChange({ ...draft, ...changed });
   const submit = (event: SubmitEvent): void => {
@@ -81,6 +91,7 @@ export function CreateSource({ draft, onChange }: CreateSourceProps) {
           data={[...names].sort()}
           value={draft.eventTypes}
           onChange={(eventTypes) => change({ eventTypes })}
+          error={fieldErrors.event_types}
           maxValues={100}
           searchable
           clearable
@@ -120,8 +131,15 @@ export function CreateSource({ draft, onChange }: CreateSourceProps) {
             onDone={create.reset}
           >
             Paste the address as the URL of a browser source in OBS. Anyone with the address can see the
-            events of this channel, so do not show the address on your stream. To invalidate the address,
-            revoke the token <b>{create.data.name}</b> on the Tokens page.
+            chosen events of this channel, so do not show the address on your stream. To invalidate the
+            address, revoke the token <b>{create.data.name}</b> on the Tokens page.
+            {create.data.expires !== null && (
+              <>
+                {' '}
+                The address is valid until <Time value={create.data.expires} />. Renew it on this page before
+                then. The address stays the same.
+              </>
+            )}
           </SecretNotice>
         )}
       </Modal>

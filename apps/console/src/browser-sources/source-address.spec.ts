@@ -13,12 +13,9 @@ describe(printSourceAddress.name, () => {
       printSourceAddress('http://127.0.0.1:8000', 'abc', {
         name: 'alerts & more',
         channelId: '4711',
-        eventTypes: ['channel-raid', 'channel-cheer'],
         seconds: 8,
       }),
-    ).toBe(
-      'http://127.0.0.1:8000/overlay/#token=abc&name=alerts+%26+more&channel=4711&types=channel-raid,channel-cheer&seconds=8',
-    );
+    ).toBe('http://127.0.0.1:8000/overlay/#token=abc&name=alerts+%26+more&channel=4711&seconds=8');
   });
 });
 

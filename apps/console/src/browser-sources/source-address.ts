@@ -3,10 +3,12 @@ import { findChannelKeys } from '@stream-events/sentences';
 export interface SourceOptions {
   name: string;
   channelId: string;
-  eventTypes: readonly string[];
   /** Display time of an alert, in seconds. */
   seconds: number;
 }
+
+/** How long a new or renewed address is valid, in days. */
+export const sourceDays = '365';
 
 /** The default selection: most streams show alerts for these event types. */
 export const usualTypes = [
@@ -18,11 +20,14 @@ export const usualTypes = [
   'channel-raid',
 ];
 
-/** Formats a source's address. All settings are in the fragment, which browsers never send to a server. */
+/**
+ * Formats a source's address. All settings are in the fragment, which browsers never send to a server. The event types are not in the
+ * address: the token's limits decide, so that a change of the alerts needs no new address.
+ */
 export function printSourceAddress(origin: string, token: string, options: SourceOptions): string {
-  const { name, channelId, eventTypes, seconds } = options;
-  const fields = { token, name, channel: channelId, types: eventTypes.join(','), seconds: String(seconds) };
-  return `${origin}/overlay/#${new URLSearchParams(fields).toString().replaceAll('%2C', ',')}`;
+  const { name, channelId, seconds } = options;
+  const fields = { token, name, channel: channelId, seconds: String(seconds) };
+  return `${origin}/overlay/#${new URLSearchParams(fields).toString()}`;
 }
 
 type Data = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import { FaultNotice } from './fault-notice.js';
 
 interface ConfirmDialogProps {
   title: string;
-  /** Names what the action deletes. */
+  /** Names what the action deletes or changes. */
   children: ReactNode;
   /** The verb on the button. */
   action: string;

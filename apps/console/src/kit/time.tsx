@@ -8,10 +8,16 @@ const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 
 export function Time({ value }: { value: string }) {
   const date = parseTime(value);
   if (Number.isNaN(date.getTime())) return <span>{value}</span>;
-  const isToday = date.toDateString() === new Date().toDateString();
   return (
     <time dateTime={date.toISOString()} title={full.format(date)}>
-      {isToday ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`}
+      {printTime(value)}
     </time>
   );
+}
+
+/** Formats a valid API time like `Time`, for texts that cannot contain elements. */
+export function printTime(value: string): string {
+  const date = parseTime(value);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`;
 }

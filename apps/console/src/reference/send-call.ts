@@ -1,14 +1,9 @@
 import { api } from '../api/api.js';
+import { printCallAddress, type CallTarget } from './call-address.js';
 
 /** A platform API call as the user typed it. */
-export interface PlatformCall {
+export interface PlatformCall extends CallTarget {
   method: string;
-  /** Relative to the platform API's base URL. */
-  path: string;
-  /** Without the question mark. */
-  query: string;
-  /** Connection whose user makes the call. Empty: the service chooses a user or the application. */
-  connection: string;
   /** JSON; empty for no body. */
   body: string;
 }
@@ -26,18 +21,15 @@ export interface CallReply {
 export const callMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Sends the call through the service, which holds the tokens. */
-export async function sendCall({ method, path, query, connection, body }: PlatformCall): Promise<CallReply> {
-  const parameters = new URLSearchParams(query);
-  if (connection) parameters.set('connection', connection);
+export async function sendCall({ method, body, ...target }: PlatformCall): Promise<CallReply> {
   // Safe cast: all methods have the same parameters, and methods without a body ignore it.
   const { data, error, response } = await api().request(
     method.toLowerCase() as 'post',
     '/api/v1/platform/call/{path}',
     {
-      params: { path: { path } },
-      // Keep the slashes of the path unencoded.
-      pathSerializer: (template) => template.replace('{path}', () => encodeURI(path.replace(/^\/+/, ''))),
-      querySerializer: () => parameters.toString(),
+      params: { path: { path: target.path } },
+      // The address has the query. The client would encode the slashes of the path.
+      pathSerializer: () => printCallAddress(target),
       // Safe cast: the service validates the body. For undefined, the client sends none.
       body: (body ? JSON.parse(body) : undefined) as Record<string, unknown>,
       parseAs: 'text',

@@ -5,38 +5,47 @@ import { useState, type SubmitEvent } from 'react';
 import { api, call } from '../api/api.js';
 import { ApiError } from '../api/api-error.js';
 import { CodeBlock } from '../kit/code-block.js';
+import { ConfirmDialog } from '../kit/confirm-dialog.js';
 import { FaultNotice } from '../kit/fault-notice.js';
+import { printUserText } from '../kit/print-user-text.js';
 import { StatusText } from '../kit/status-text.js';
+import { hasDotSegments, printCallAddress } from './call-address.js';
 import type { Endpoint } from './reference-queries.js';
 import { findBodyFault, sendCall } from './send-call.js';
 
 export function TryCall({
-  endpoint: { method, endpoint },
+  endpoint: { method: storedMethod, endpoint: path },
   onClose,
 }: {
   endpoint: Endpoint;
   onClose: () => void;
 }) {
-  const isReading = method.toUpperCase() === 'GET';
+  const method = storedMethod.toUpperCase();
+  const isReading = method === 'GET';
+  const isRefused = hasDotSegments(path);
   const [query, setQuery] = useState('');
   const [connection, setConnection] = useState('');
   const [body, setBody] = useState('');
+  const [isConfirming, setConfirming] = useState(false);
   const bodyFault = findBodyFault(body);
   const send = useMutation({
     mutationFn: () =>
-      sendCall({ method, path: endpoint, query, connection, body }).catch(() => {
+      sendCall({ method, path, query, connection, body }).catch(() => {
         throw new ApiError(0, undefined, undefined);
       }),
   });
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    send.mutate();
+    if (isReading) send.mutate();
+    else setConfirming(true);
   };
   return (
     <Modal
       opened
       onClose={onClose}
-      title={`Try ${method} ${endpoint}`}
+      title={`Try ${method} ${printUserText(path)}`}
+      // Otherwise, Escape would also close this dialog.
+      closeOnEscape={!isConfirming}
       size="xl"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
@@ -52,24 +61,25 @@ export function TryCall({
           />
           <ConnectionSelect value={connection} onChange={setConnection} />
           {!isReading && (
-            <>
-              <Textarea
-                label="Body"
-                description="A JSON object, if the endpoint accepts a body"
-                value={body}
-                onChange={({ currentTarget }) => setBody(currentTarget.value)}
-                error={bodyFault}
-                autosize
-                minRows={4}
-                maxRows={14}
-                styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
-              />
-              <Alert color="orange" variant="outline" icon={<IconAlertTriangle aria-hidden />}>
-                <Text size="sm">
-                  This call changes data on the platform. The service cannot undo the change.
-                </Text>
-              </Alert>
-            </>
+            <Textarea
+              label="Body"
+              description="A JSON object, if the endpoint accepts a body"
+              value={body}
+              onChange={({ currentTarget }) => setBody(currentTarget.value)}
+              error={bodyFault}
+              autosize
+              minRows={4}
+              maxRows={14}
+              styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+            />
+          )}
+          {isRefused && (
+            <Alert color="red" variant="outline" icon={<IconAlertTriangle aria-hidden />}>
+              <Text size="sm">
+                The path contains a segment “.” or “..”, which could lead to another address. Edit the path to
+                call the endpoint.
+              </Text>
+            </Alert>
           )}
           <Group justify="flex-end">
             <Button
@@ -77,13 +87,28 @@ export function TryCall({
               color={isReading ? 'brand' : 'red.8'}
               leftSection={<IconSend size={15} />}
               loading={send.isPending}
-              disabled={bodyFault !== undefined}
+              disabled={isRefused || bodyFault !== undefined}
             >
               Send {method}
+              {!isReading && '…'}
             </Button>
           </Group>
         </Stack>
       </form>
+      {isConfirming && (
+        <ConfirmDialog
+          title="Send the call?"
+          action="Send"
+          onClose={() => setConfirming(false)}
+          onConfirm={() => send.mutateAsync()}
+        >
+          <CodeBlock
+            label="Call"
+            text={`${method} ${location.origin}${printCallAddress({ path, query, connection })}`}
+          />
+          The call changes data on the platform. The service cannot undo the change.
+        </ConfirmDialog>
+      )}
       {send.error && <FaultNotice error={send.error} />}
       {send.data && (
         <Stack gap="xs" mt="md" aria-live="polite">

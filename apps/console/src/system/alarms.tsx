@@ -18,6 +18,7 @@ const titles: Record<string, string> = {
   channel_silent: 'A live channel is silent',
   clock_off: 'The clock is wrong',
   disk_low: 'The disk is nearly full',
+  token_expiring: 'The token of a browser source expires soon',
 };
 
 const columns: readonly Column<Alarm>[] = [

@@ -1,22 +1,12 @@
-import { Button, Group, Modal, Select, Stack } from '@mantine/core';
+import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { api, call } from '../api/api.js';
 import { ApiError } from '../api/api-error.js';
 import { FaultNotice } from '../kit/fault-notice.js';
 import { SecretNotice } from '../kit/secret-notice.js';
-import { TokenFields, toTokenBody, type TokenDraft } from './token-fields.js';
+import { LifetimeField, toExpires, TokenFields, toTokenBody, type TokenDraft } from './token-fields.js';
 import { tokensKey } from './tokens-query.js';
-
-const dayMs = 86_400_000;
-
-const lifetimes = [
-  { value: '', label: 'Until it is revoked' },
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
-];
 
 const emptyDraft: TokenDraft = {
   name: '',
@@ -34,10 +24,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
     mutationFn: () =>
       call(
         api().POST('/api/v1/tokens', {
-          body: {
-            ...toTokenBody(draft),
-            expires: days ? new Date(Date.now() + Number(days) * dayMs).toISOString() : null,
-          },
+          body: { ...toTokenBody(draft), expires: toExpires(days) },
         }),
       ),
     onSuccess: () => queries.invalidateQueries({ queryKey: tokensKey }),
@@ -66,15 +53,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
         <form onSubmit={submit}>
           <Stack>
             <TokenFields draft={draft} onChange={setDraft} errors={fieldErrors} />
-            <Select
-              label="Valid"
-              data={lifetimes}
-              value={days}
-              onChange={(value) => setDays(value ?? '')}
-              allowDeselect={false}
-              error={fieldErrors.expires}
-              maw={240}
-            />
+            <LifetimeField value={days} onChange={setDays} error={fieldErrors.expires} />
             {create.error && Object.keys(fieldErrors).length === 0 && <FaultNotice error={create.error} />}
             <Group justify="flex-end" gap="xs">
               <Button variant="default" onClick={onClose}>

@@ -5,7 +5,8 @@ import { useState, type SubmitEvent } from 'react';
 import { api, call } from '../api/api.js';
 import { ApiError } from '../api/api-error.js';
 import { FaultNotice } from '../kit/fault-notice.js';
-import { TokenFields, toTokenBody, type TokenDraft } from './token-fields.js';
+import { printTime } from '../kit/time.js';
+import { LifetimeField, toExpires, TokenFields, toTokenBody, type TokenDraft } from './token-fields.js';
 import { tokensKey } from './tokens-query.js';
 
 interface EditTokenProps {
@@ -13,7 +14,9 @@ interface EditTokenProps {
   onClose: () => void;
 }
 
-/** Changes a token's name, rights, and limits. The key stays the same. */
+const unchanged = 'unchanged';
+
+/** Changes a token's name, rights, limits, and expiry. The key stays the same. */
 export function EditToken({ token, onClose }: EditTokenProps) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState<TokenDraft>({
@@ -22,12 +25,13 @@ export function EditToken({ token, onClose }: EditTokenProps) {
     eventTypes: token.event_types ?? [],
     channelIds: token.channel_ids ?? [],
   });
+  const [days, setDays] = useState(unchanged);
   const save = useMutation({
     mutationFn: () =>
       call(
         api().PATCH('/api/v1/tokens/{id}', {
           params: { path: { id: token.id } },
-          body: toTokenBody(draft),
+          body: { ...toTokenBody(draft), ...(days !== unchanged && { expires: toExpires(days) }) },
         }),
       ),
     onSuccess: async () => {
@@ -51,6 +55,15 @@ export function EditToken({ token, onClose }: EditTokenProps) {
       <form onSubmit={submit}>
         <Stack>
           <TokenFields draft={draft} onChange={setDraft} errors={fieldErrors} />
+          <LifetimeField
+            value={days}
+            onChange={setDays}
+            error={fieldErrors.expires}
+            unchanged={{
+              value: unchanged,
+              label: `Unchanged: until ${token.expires ? printTime(token.expires) : 'it is revoked'}`,
+            }}
+          />
           {save.error && Object.keys(fieldErrors).length === 0 && <FaultNotice error={save.error} />}
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>

@@ -1,4 +1,4 @@
-import { Checkbox, MultiSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, MultiSelect, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { components } from '@stream-events/client';
 import { useState } from 'react';
@@ -20,6 +20,22 @@ export function toTokenBody({ name, scopes, eventTypes, channelIds }: TokenDraft
     event_types: eventTypes.length > 0 ? eventTypes : null,
     channel_ids: channelIds.length > 0 ? channelIds : null,
   } satisfies Omit<components['schemas']['TokenBody'], 'expires'>;
+}
+
+const dayMs = 86_400_000;
+
+/** The choices for how many days from now a token is valid. */
+const lifetimes = [
+  { value: '', label: 'Until it is revoked' },
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: '1 year' },
+];
+
+/** Returns `expires` for a token that is valid for this many days from now; null, which means no end, for the empty text. */
+export function toExpires(days: string): string | null {
+  return days === '' ? null : new Date(Date.now() + Number(days) * dayMs).toISOString();
 }
 
 interface TokenFieldsProps {
@@ -82,6 +98,28 @@ export function TokenFields({ draft, onChange, errors }: TokenFieldsProps) {
         </Text>
       )}
     </>
+  );
+}
+
+interface LifetimeFieldProps {
+  value: string;
+  onChange: (days: string) => void;
+  error: string | undefined;
+  /** The choice that keeps the token's expiry. */
+  unchanged?: { value: string; label: string };
+}
+
+export function LifetimeField({ value, onChange, error, unchanged }: LifetimeFieldProps) {
+  return (
+    <Select
+      label="Valid"
+      data={unchanged ? [unchanged, ...lifetimes] : lifetimes}
+      value={value}
+      onChange={(days) => onChange(days ?? '')}
+      allowDeselect={false}
+      error={error}
+      maw={320}
+    />
   );
 }
 

@@ -10,7 +10,8 @@ const texts = {
   description: { maxLength: 255, description: 'What the endpoint does', example: 'Start a raid' },
   endpoint: {
     maxLength: 255,
-    description: 'The path, relative to the base URL of the platform’s API',
+    description:
+      'The path, relative to the base URL of the platform’s API, without the segments `.` and `..`',
     example: 'raids',
   },
   method: { maxLength: 16, description: 'The HTTP method', example: 'POST' },
@@ -36,6 +37,19 @@ const scope = {
   example: '0bd92a09-59b5-536f-880a-7140fc066e18',
 };
 
+// `.` or `..` between slashes, also percent-encoded. Browsers resolve such a segment, so a call of the endpoint would reach another address.
+const dotSegment = /(^|[/\\])(\.|%2e){1,2}($|[/\\])/i;
+
+function HasNoDotSegments(): PropertyDecorator {
+  return ValidateBy({
+    name: 'hasNoDotSegments',
+    validator: {
+      validate: (value: unknown) => typeof value !== 'string' || !dotSegment.test(value),
+      defaultMessage: () => 'must not contain the segments . and ..',
+    },
+  });
+}
+
 /** A trimmed text field of a body. */
 function IsTextField(field: keyof typeof texts, required: boolean): PropertyDecorator {
   const { maxLength, description, example } = texts[field];
@@ -44,6 +58,7 @@ function IsTextField(field: keyof typeof texts, required: boolean): PropertyDeco
     Trimmed(),
     ...(required ? [] : [MayBeAbsent()]),
     IsText(1, maxLength),
+    ...(field === 'endpoint' ? [HasNoDotSegments()] : []),
   );
 }
 

@@ -31,7 +31,7 @@ export class AlarmRecord {
     type: String,
     nullable: true,
     description:
-      'The id of the affected channel, transport, shard, or machine. Null for a kind that has only one possible subject',
+      'The id of the affected channel, transport, shard, machine, or token. Null for a kind that has only one possible subject',
     example: '47019283',
   })
   subject!: string | null;

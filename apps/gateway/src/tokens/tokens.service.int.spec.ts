@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import type { Alarms, Logger } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
@@ -7,6 +8,7 @@ import { insertUser } from '../../test/insert-user.js';
 import type { Caller } from '../access/caller.js';
 import { TokenLookup } from '../access/token-lookup.service.js';
 import { NamedToken } from './named-token.entity.js';
+import { TokenUpkeep } from './token-upkeep.service.js';
 import { maxNamedTokens, Tokens, type IssuedToken, type NamedTokenFields } from './tokens.service.js';
 
 // Some tests issue a hundred tokens one after another, which takes a minute on a busy machine.
@@ -310,6 +312,36 @@ describe(Tokens.name, () => {
     expect((await tokens.list(id)).map(({ kind }) => kind)).toEqual(['main']);
     await tokens.prune();
     expect(await dataSource.manager.countBy(NamedToken, { userId: id })).toBe(0);
+  });
+
+  it('raises an alarm 30 days before the token of a browser source expires, until the token is renewed', async () => {
+    const { tokens, identify } = setup();
+    const { id, username } = await register();
+    const calls: string[][] = [];
+    const alarms = {
+      raise: (key: string, message: string) => void calls.push(['raise', key, message]),
+      withdraw: (key: string) => void calls.push(['withdraw', key]),
+    } as unknown as Alarms; // Safe cast: TokenUpkeep uses nothing else.
+    const silent = { warn: () => undefined, info: () => undefined } as unknown as Logger; // Safe cast: as above.
+    const upkeep = new TokenUpkeep(tokens, alarms, silent);
+    const inDays = (days: number): Date => new Date(Date.now() + days * 86_400_000);
+    const source = { ...fields, scopes: ['events:live' as const], channelIds: ['6120'] };
+    const { key, token } = await tokens.create(id, { ...source, name: 'Raids', expiresAt: inDays(29) });
+    await tokens.create(id, { ...source, expiresAt: inDays(31) });
+    await tokens.create(id, { ...source, channelIds: null, expiresAt: inDays(5) });
+    await tokens.create(id, { ...source, scopes: ['events:read'], expiresAt: inDays(5) });
+    await tokens.create(id, source);
+
+    await upkeep.checkExpiry();
+    const day = token.expiresAt!.toISOString().slice(0, 10);
+    const named = new RegExp(`“Raids” of the user ${username} expires at ${day} .*tokens/${token.id}`);
+    expect(calls).toEqual([['raise', `token_expiring:${token.id}`, expect.stringMatching(named)]]);
+
+    await tokens.change(token.id, { expiresAt: inDays(365) });
+    await upkeep.checkExpiry();
+    await upkeep.checkExpiry();
+    expect(calls.slice(1)).toEqual([['withdraw', `token_expiring:${token.id}`]]);
+    expect(await identify(key)).toMatchObject({ id });
   });
 
   it('gives a user at most 100 named tokens, also in parallel', async () => {

@@ -17,6 +17,9 @@ const maxSessions = 100;
 const sessionMs = 12 * 3_600_000;
 const maxPruned = 1_000;
 const minuteMs = 60_000;
+const warningDays = 30;
+// Limits the alarms that one user can raise: without a limit, they could displace all other alarms.
+const maxExpiring = 20;
 
 /** The rights of a named token. */
 export interface TokenRights {
@@ -53,6 +56,14 @@ export interface Token {
 export interface IssuedToken {
   token: Token;
   key: string;
+}
+
+/** A token that expires soon. */
+export interface ExpiringToken {
+  id: string;
+  name: string;
+  username: string;
+  expiresAt: Date;
 }
 
 /**
@@ -219,6 +230,20 @@ export class Tokens {
          WHERE id = ANY($1::uuid[]) AND (last_used_at IS NULL OR last_used_at < $2)`,
         [ids, minute],
       );
+  }
+
+  /**
+   * Lists the tokens of browser sources that expire within 30 days: the first 20 to expire. The token of a browser source can receive the
+   * live events of chosen channels.
+   */
+  listExpiring(): Promise<ExpiringToken[]> {
+    return this.dataSource.query(
+      `SELECT named_tokens.id, name, username, expires_at AS "expiresAt"
+       FROM named_tokens JOIN users ON users.id = user_id
+       WHERE scopes @> '{events:live}' AND channel_ids IS NOT NULL
+         AND expires_at BETWEEN now() AND now() + interval '${warningDays} days'
+       ORDER BY expires_at, named_tokens.id LIMIT ${maxExpiring}`,
+    );
   }
 
   /** Deletes one batch of expired tokens. Returns true if more may remain. */

@@ -27,6 +27,7 @@ export const alarmKinds = {
     'A machine’s clock differs so much from the platform’s clock that the service may reject platform messages',
   disk_low:
     'The disk of DATA_DIR is nearly full, so the service rejects new events, scopes, endpoint definitions, and streamers',
+  token_expiring: 'The token of a browser source expires within 30 days',
 } as const;
 export type AlarmKind = keyof typeof alarmKinds;
 
@@ -58,7 +59,7 @@ export class AlarmMessage {
   @IsIn(Object.keys(alarmKinds))
   kind!: AlarmKind;
 
-  /** The affected thing, such as a channel, a shard, or a machine; null if the kind can affect only one thing. */
+  /** The affected thing, such as a channel, a shard, a machine, or a token; null if the kind can affect only one thing. */
   @IsOptional()
   @IsString()
   subject!: string | null;
