@@ -35,6 +35,7 @@ import { RehearsalRunner } from './rehearsals/rehearsal-runner.service.js';
 import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
 import { Seeds } from './seeds/seeds.service.js';
+import { StorageLimits } from './storage/storage-limits.service.js';
 import { InstanceBoard } from './system/instance-board.js';
 import { checkOwnerVariables, createFirstOwner } from './users/first-owner.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
@@ -74,6 +75,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const app = await createHttpApp(GatewayModule.register(shell, dataSource), shell);
   app.get(AccessControl).watch(app.getHttpAdapter().getInstance());
   app.get(DiskSpace).watch(app.getHttpAdapter().getInstance());
+  app.get(StorageLimits).watch(app.getHttpAdapter().getInstance());
   const client = app.get(RequestClient);
   const ingestPublisher = app.get(IngestPublisher);
   const eventsStream = app.get(EventsStreamClient);
