@@ -116,20 +116,27 @@ describe('the audit log', () => {
     await expectByOwner(id, 'user.disabled');
     await stack.request('PATCH', `/api/v1/users/${id}`, { body: { disabled: false } });
     await expectByOwner(id, 'user.enabled');
-    await stack.request('PATCH', `/api/v1/users/${id}`, { body: { role: 'owner' } });
+    await stack.request('PATCH', `/api/v1/users/${id}`, { body: { disabled: false, role: 'owner' } });
     await expectByOwner(id, 'user.made_owner');
     await stack.request('PATCH', `/api/v1/users/${id}`, { body: { role: 'user' } });
     await expectByOwner(id, 'user.made_user');
     await stack.request('DELETE', `/api/v1/users/${id}`);
     await expectByOwner(id, 'user.deleted');
+    // The request that made the user an owner did not change that the user is enabled.
+    const { results } = (await list(`?action=user.enabled&user=${ownerId}`)).json;
+    expect(results.filter(({ object_id }) => object_id === id)).toHaveLength(1);
   });
 
   it('has named tokens and sessions', async () => {
     const body = { name: 'overlay', scopes: ['events:live'] };
     const { id } = (await stack.request<{ id: string }>('POST', '/api/v1/tokens', { body })).json;
     await expectByOwner(id, 'token.created');
+    await stack.request('PATCH', `/api/v1/tokens/${id}`, { body });
     await stack.request('PATCH', `/api/v1/tokens/${id}`, { body: { name: 'old overlay' } });
     await expectByOwner(id, 'token.updated');
+    // The first request changed nothing.
+    const { results } = (await list('?action=token.updated')).json;
+    expect(results.filter(({ object_id }) => object_id === id)).toHaveLength(1);
     await stack.request('DELETE', `/api/v1/tokens/${id}`);
     await expectByOwner(id, 'token.revoked');
 
@@ -189,6 +196,21 @@ describe('the audit log', () => {
     expect((await stack.request<Page>('GET', second.json.previous ?? '')).json.results).toEqual(
       first.json.results,
     );
+    const filtered = await list(`?page_size=1&action=token.revoked&user=${ownerId}`);
+    expect(filtered.json.results).toMatchObject([{ action: 'token.revoked', user_id: ownerId }]);
+    const next = new URL(filtered.json.next ?? '');
+    expect((await stack.request<Page>('GET', next.href)).json.results).toMatchObject([
+      { action: 'token.revoked' },
+    ]);
+    next.searchParams.set('action', 'token.created');
+    expect(await stack.request('GET', next.href)).toMatchObject({
+      status: 400,
+      json: { errors: { cursor: [expect.any(String)] } },
+    });
+    expect(await list('?action=token.eaten&user=ada')).toMatchObject({
+      status: 400,
+      json: { errors: { action: [expect.any(String)], user: [expect.any(String)] } },
+    });
     expect((await list('?page_size=0')).json).toMatchObject<Partial<Problem>>({ status: 400 });
     expect(await list('?cursor=nonsense')).toMatchObject({ status: 400 });
   });

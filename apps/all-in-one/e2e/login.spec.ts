@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { TestService } from '@stream-events/testing';
 import { uniqueType, type Answer, type Problem } from './api.js';
 import { owner } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
@@ -8,11 +9,17 @@ const password = ' correct horse battery staple ';
 
 describe('api-token-auth', () => {
   let stack: Stack;
+  let choosy: TestService;
   let known: { username: string; auth_token: string };
 
   beforeAll(async () => {
     // Trusting proxies lets tests choose the client's address.
     stack = await startStack({ environment: { TRUST_PROXY: 'true' } });
+    choosy = await stack.startGateway({
+      TRUST_PROXY: 'true',
+      CORS_ORIGINS: '*,https://panel.example',
+      PUBLIC_URL: 'https://events.example.org',
+    });
     known = await register();
   }, startLimitMs);
 
@@ -127,6 +134,67 @@ describe('api-token-auth', () => {
         });
       expect((await post('a=b', form, '/nowhere')).status).toBe(404);
       expect((await post('a=b', form, '/api/v1/heartbeat')).status).toBe(405);
+    });
+  });
+
+  describe('from a web page', () => {
+    const address = '203.0.113.5';
+    const bodies = [
+      ['JSON', 'application/json', (fields: object) => JSON.stringify(fields)],
+      [
+        'a form',
+        'application/x-www-form-urlencoded',
+        (fields: Record<string, string>) => new URLSearchParams(fields).toString(),
+      ],
+    ] as const;
+    const send = (
+      headers: Record<string, string>,
+      { path = loginPath, gateway = stack.url, form = false } = {},
+    ) => {
+      const [, type, print] = bodies[form ? 1 : 0];
+      return stack.request<Problem>('POST', path, {
+        token: null,
+        gateway,
+        body: print({ username: known.username, password }),
+        headers: { 'x-forwarded-for': address, 'content-type': type, ...headers },
+      });
+    };
+
+    it.each<[path: string, form: boolean]>([
+      ['/api-token-auth', false],
+      ['/api-token-auth/', true],
+      ['/api/v1/sessions', false],
+      ['/api/v1/sessions/', false],
+    ])('of another site, rejects %s (form: %s) with 403 and counts nothing', async (path, form) => {
+      for (const headers of [
+        { 'sec-fetch-site': 'cross-site', origin: 'https://elsewhere.example' },
+        { 'sec-fetch-site': 'cross-site' },
+        { origin: 'https://elsewhere.example' },
+        { origin: 'null' },
+      ]) {
+        const answer = await send(headers, { path, form });
+        expect(answer).toMatchObject({
+          status: 403,
+          json: { detail: expect.stringContaining('CORS_ORIGINS') },
+        });
+      }
+      for (const table of ['login_failures', 'known_logins'])
+        expect(await stack.query(`SELECT 1 FROM gateway.${table} WHERE address = $1`, [address])).toEqual([]);
+    });
+
+    it('of its own host, of a named origin, or from a program, accepts the login', async () => {
+      const own = new URL(stack.url).origin;
+      expect((await send({ origin: own })).status).toBe(200);
+      expect((await send({ origin: own, 'sec-fetch-site': 'same-origin' }, { form: true })).status).toBe(200);
+      expect((await send({ origin: 'https://panel.example' })).status).toBe(403);
+      const gateway = choosy.url;
+      for (const headers of [
+        { origin: 'https://panel.example', 'sec-fetch-site': 'cross-site' },
+        { origin: 'https://panel.example' },
+        { origin: 'https://events.example.org' },
+      ])
+        expect((await send(headers, { gateway })).status).toBe(200);
+      expect((await send({ origin: 'https://elsewhere.example' }, { gateway })).status).toBe(403);
     });
   });
 

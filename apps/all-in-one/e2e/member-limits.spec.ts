@@ -6,7 +6,7 @@ import { eventsStreamName, parseStreamDescription } from '@stream-events/contrac
 import { eventually, type TestService } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, uniqueType, type Answer, type Problem } from './api.js';
 import { LiveSocket } from './live-clients.js';
-import { webhookSecrets } from './credentials.js';
+import { owner, webhookSecrets } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const mebibyte = 1024 ** 2;
@@ -116,6 +116,18 @@ describe('limits of a member', () => {
       expect(await postPlatformMessage(stack.gateway)).toBe(204);
     });
 
+    it('include 1 KiB for each new named token', async () => {
+      const { id, token } = await register();
+      const body = { name: 'bot', scopes: ['events:read'] };
+      for (let count = 0; count < 3; count += 1)
+        expect((await stack.request('POST', '/api/v1/tokens', { token, body })).status).toBe(201);
+
+      await eventually(async () => {
+        const rows = await stack.query('SELECT bytes FROM gateway.stored_bytes WHERE user_id = $1', [id]);
+        expect(rows).toEqual([{ bytes: '3072' }]);
+      }, patiently);
+    });
+
     it('are as many as the EVENTS stream has', async () => {
       const readBytes = async (): Promise<number> => {
         await stack.waitUntilPublished();
@@ -175,12 +187,15 @@ describe('limits of a member', () => {
       ['POST', `${eventsPath}/stream-online/test`, {}],
       ['POST', '/api/v1/platform/scopes', { scope: 'a', required: false }],
       ['POST', '/api/v1/streamers', { platform_username: 'ada' }],
+      ['POST', '/api/v1/tokens', { name: 'bot', scopes: ['events:read'] }],
+      ['POST', '/api/v1/rehearsals', { connection: 'overlay' }],
     ] as const) {
       const refused = await ask(method, path, body);
       expect([path, refused.status, refused.headers.get('retry-after')]).toEqual([path, 503, '60']);
       expect(refused.json.detail).toContain('MIN_FREE_DISK_MB');
     }
     expect((await ask('GET', eventsPath)).status).toBe(200);
+    expect((await ask('POST', '/api/v1/sessions', owner)).status).toBe(201);
     expect((await ask('DELETE', `/api/v1/platform/scopes/${randomUUID()}`)).status).toBe(404);
     expect(await postPlatformMessage(gateway)).toBe(204);
     expect(await gateway.metric('gateway_disk_low')).toBe(1);

@@ -129,6 +129,37 @@ describe('users', () => {
     });
   });
 
+  describe('open registration', () => {
+    const post = (
+      token: string | null,
+      headers: Record<string, string> = {},
+      username = uniqueType('user'),
+    ) =>
+      stack.request<Problem>('POST', '/users/', {
+        token,
+        gateway: open.url,
+        headers,
+        body: { username, password },
+      });
+
+    it('is limited to 10 users per address and hour, without those that an owner registers', async () => {
+      await stack.query('DELETE FROM gateway.login_budgets');
+      const { auth_token, username } = await register();
+      expect((await post(null, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+      expect((await post(null, {}, username)).status).toBe(409);
+      for (let count = 0; count < 10; count += 1) expect((await post(null)).status).toBe(201);
+
+      for (const token of [null, auth_token]) {
+        const refused = await post(token);
+        expect(refused.status).toBe(429);
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
+      }
+      expect((await post(stack.ownerToken)).status).toBe(201);
+      await stack.query("UPDATE gateway.login_budgets SET updated_at = updated_at - interval '1 hour'");
+      expect((await post(null)).status).toBe(201);
+    }, 180_000);
+  });
+
   describe('authentication', () => {
     it.each([
       ['GET', eventsPath],

@@ -47,6 +47,7 @@ import { RehearsalRunner } from './rehearsals/rehearsal-runner.service.js';
 import { ReplayChannel } from './replays/replay-channel.js';
 import { ReplayRunner } from './replays/replay-runner.service.js';
 import { Seeds } from './seeds/seeds.service.js';
+import { StorageLimits } from './storage/storage-limits.service.js';
 import { InstanceBoard } from './system/instance-board.js';
 import { checkOwnerVariables, createFirstOwner } from './users/first-owner.js';
 import { recoverOwner, type RecoveredOwner } from './users/owner-recovery.js';
@@ -91,6 +92,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const app = await createHttpApp(GatewayModule.register(shell, dataSource), shell);
   app.get(AccessControl).watch(app.getHttpAdapter().getInstance());
   app.get(DiskSpace).watch(app.getHttpAdapter().getInstance());
+  app.get(StorageLimits).watch(app.getHttpAdapter().getInstance());
   const strategy = new NatsServerStrategy({
     urls: config.NATS_URL,
     name: 'gateway-requests',

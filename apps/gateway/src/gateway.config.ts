@@ -55,9 +55,12 @@ export const variables = {
   ),
   PUBLIC_URL: sharedVariables.PUBLIC_URL,
   TRUST_PROXY: trustProxy,
-  CORS_ORIGINS: list('Origins of web pages that may call the API, separated by commas; `*` allows all', {
-    default: ['*'],
-  }),
+  CORS_ORIGINS: list(
+    'Origins of web pages that may call the API, separated by commas; `*` allows all. Pages of other sites may log in only if their origin is listed',
+    {
+      default: ['*'],
+    },
+  ),
   DATABASE_URL: sharedVariables.DATABASE_URL,
   NATS_URL: sharedVariables.NATS_URL,
   SECRET_KEY: sharedVariables.SECRET_KEY,
@@ -67,9 +70,13 @@ export const variables = {
     fault: `must have ${passwordLength.min} to ${passwordLength.max} characters`,
     secret: true,
   }),
-  REGISTRATION: oneOf('Who may register users: owners (`owner`) or anybody (`open`)', ['owner', 'open'], {
-    default: 'owner',
-  }),
+  REGISTRATION: oneOf(
+    'Who may register users: owners (`owner`) or anybody (`open`: up to 10 users per address and hour)',
+    ['owner', 'open'],
+    {
+      default: 'owner',
+    },
+  ),
   RATE_LIMIT_REQUESTS: integer(
     'Maximum number of requests per second from one user at each gateway. A named token can use half of them. 0: no limit, and also no limit on the concurrent requests and the working time of a user',
     [0, 1_000_000],
@@ -88,7 +95,7 @@ export const variables = {
     { default: 'off' },
   ),
   MAX_STORED_MB_PER_DAY: integer(
-    'Maximum MiB of events that each user may add per day (UTC), across all gateways. Events from all clients together may fill at most 10 % of the EVENTS stream. 0: neither limit applies',
+    'Maximum MiB of events that each user may add per day (UTC), across all gateways. New named tokens, rehearsals, scopes, and API endpoints count as 1 KiB. Events from all clients together may fill at most 10 % of the EVENTS stream. 0: neither limit applies',
     [0, 1_000_000],
     { default: 200 },
   ),

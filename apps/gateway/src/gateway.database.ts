@@ -20,6 +20,7 @@ import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-cr
 import { CreateStoredBytes1767100000000 } from './migrations/1767100000000-create-stored-bytes.js';
 import { CreateRehearsals1768000000000 } from './migrations/1768000000000-create-rehearsals.js';
 import { CountReplayedBeyondInteger1769000000000 } from './migrations/1769000000000-count-replayed-beyond-integer.js';
+import { FilterAuditLog1770400000000 } from './migrations/1770400000000-filter-audit-log.js';
 import { Rehearsal } from './rehearsals/rehearsal.entity.js';
 import { Replay } from './replays/replay.entity.js';
 import { Scope } from './scopes/scope.entity.js';
@@ -50,6 +51,7 @@ export const schema = {
     CreateStoredBytes1767100000000,
     CreateRehearsals1768000000000,
     CountReplayedBeyondInteger1769000000000,
+    FilterAuditLog1770400000000,
   ],
   /** Columns that are encrypted with `SECRET_KEY`. */
   encryptedColumns: [mainTokenColumn],

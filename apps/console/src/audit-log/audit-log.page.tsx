@@ -1,9 +1,9 @@
-import { Text } from '@mantine/core';
+import { Group, Select, Text } from '@mantine/core';
 import { IconListDetails } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { components } from '@stream-events/client';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { api, call } from '../api/api.js';
 import { cursorOf } from '../api/cursor-of.js';
 import { usersQuery } from '../api/queries.js';
@@ -14,9 +14,15 @@ import { QueryView } from '../kit/query-view.js';
 import { Time } from '../kit/time.js';
 import { UserText } from '../kit/user-text.js';
 import classes from './audit-log.module.css';
-import { describeAction } from './describe-action.js';
+import { actions, describeAction } from './describe-action.js';
 
 type Entry = components['schemas']['AuditEntryRecord'];
+
+interface Filters {
+  action?: string;
+  /** The id of the user who acted. */
+  user?: string;
+}
 
 const pageSize = 100;
 const rowHeight = 36;
@@ -25,12 +31,13 @@ const overscan = 12;
 
 /** Shows who did what, when, and from where. For owners only. */
 export function AuditLogPage() {
+  const [filters, setFilters] = useState<Filters>({});
   const query = useInfiniteQuery({
-    queryKey: ['audit-log'],
+    queryKey: ['audit-log', filters],
     queryFn: ({ pageParam: cursor }) =>
       call(
         api().GET('/api/v1/audit-log', {
-          params: { query: { page_size: pageSize, ...(cursor && { cursor }) } },
+          params: { query: { page_size: pageSize, ...filters, ...(cursor && { cursor }) } },
         }),
       ),
     initialPageParam: '',
@@ -38,9 +45,12 @@ export function AuditLogPage() {
   });
   return (
     <Page title="Audit log" description="Who did what, newest first; kept for 400 days" isFilling>
+      <FilterBar filters={filters} onChange={setFilters} />
       <QueryView query={query}>
         {({ pages }) => {
           const entries = pages.flatMap(({ results }) => results);
+          if (entries.length === 0 && Object.keys(filters).length > 0)
+            return <EmptyNotice icon={IconListDetails} title="No entry matches the filters" />;
           return entries.length === 0 ? (
             <EmptyNotice icon={IconListDetails} title="Nothing happened yet">
               Logins, tokens, users, deletions, and all other actions that only owners may take appear here.
@@ -55,6 +65,37 @@ export function AuditLogPage() {
         }}
       </QueryView>
     </Page>
+  );
+}
+
+interface FilterBarProps {
+  filters: Filters;
+  onChange: (filters: Filters) => void;
+}
+
+function FilterBar({ filters, onChange }: FilterBarProps) {
+  const { data: users = [] } = useQuery(usersQuery);
+  const select = (name: keyof Filters) => ({
+    size: 'xs',
+    w: { base: '100%', sm: 240 },
+    searchable: true,
+    clearable: true,
+    value: filters[name] ?? null,
+    onChange: (value: string | null) => {
+      const { [name]: _, ...others } = filters;
+      onChange(value === null ? others : { ...others, [name]: value });
+    },
+  });
+  return (
+    <Group gap="xs" mb="sm">
+      <Select {...select('action')} aria-label="Action" placeholder="All actions" data={actions} />
+      <Select
+        {...select('user')}
+        aria-label="User"
+        placeholder="All users"
+        data={users.map(({ id, username }) => ({ value: id, label: username }))}
+      />
+    </Group>
   );
 }
 

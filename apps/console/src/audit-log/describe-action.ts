@@ -33,6 +33,9 @@ const phrases: Record<string, string> = {
   'erasure.dry_run_started': 'counted the records of a user for the erasure',
 };
 
+/** All actions, to choose one. */
+export const actions = Object.keys(phrases).sort();
+
 // In these actions, users act on themselves.
 const withoutObject = /^user\.(logged_in|login_failed|password_changed|recovered)$|^token\.rotated$/;
 

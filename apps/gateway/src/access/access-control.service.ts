@@ -8,7 +8,7 @@ import { sendProblem, toServiceError } from '../http/problem.js';
 import { recognizeTokens } from '../http/request-gate.js';
 import { RequestLog } from '../http/request-log.js';
 import type { Access } from './allow-access.decorator.js';
-import { callerOf, hasScope, setCaller, type Caller } from './caller.js';
+import { callerOf, hasScope, isOwner, setCaller, type Caller } from './caller.js';
 import { RateLimitError, RateLimits } from './rate-limits.service.js';
 import { TokenLookup } from './token-lookup.service.js';
 import { UserTurns } from './user-turns.service.js';
@@ -113,13 +113,15 @@ export class AccessControl {
   }
 
   /**
-   * Returns the caller, or undefined if the route needs none.
+   * Returns the caller, or undefined if the route needs none. While registration is open, returns only owners there: their registrations
+   * have no limit.
    *
    * @throws ServiceError `unauthenticated`, `forbidden`, or `unavailable`
    */
   async decide(access: Access, authorization: string | undefined): Promise<Caller | undefined> {
-    if (access === 'public' || (access === 'registration' && this.config.REGISTRATION === 'open'))
-      return undefined;
+    if (access === 'public') return undefined;
+    if (access === 'registration' && this.config.REGISTRATION === 'open')
+      return this.findOwner(authorization);
     const caller = await this.authenticate(authorization);
     refuseWithoutRights(access, caller);
     return caller;
@@ -129,6 +131,19 @@ export class AccessControl {
   private recognize(authorization: string | undefined): Promise<boolean> | undefined {
     const key = readToken(authorization);
     return key === undefined ? undefined : this.tokens.identify(key).then(Boolean, () => true);
+  }
+
+  /** Returns the caller if the token is an owner's. Any other token counts as no token. */
+  private async findOwner(authorization: string | undefined): Promise<Caller | undefined> {
+    const key = readToken(authorization);
+    if (key === undefined) return undefined;
+    try {
+      const caller = await this.tokens.authenticate(key);
+      return isOwner(caller) ? caller : undefined;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'unauthenticated') return undefined;
+      throw error;
+    }
   }
 
   private async authenticate(authorization: string | undefined): Promise<Caller> {

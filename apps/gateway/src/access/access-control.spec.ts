@@ -153,6 +153,9 @@ describe(AccessControl.name, () => {
 
   it('opens registration, and no other route, if registration is open', async () => {
     expect(await attempt('registration', undefined, 'open')).toBe('anybody');
+    for (const token of ['user', 'reader', 'nobody'])
+      expect(await attempt('registration', `Token ${token}`, 'open')).toBe('anybody');
+    expect(await attempt('registration', 'Token owner', 'open')).toBe('ada');
     expect(await attempt('token', undefined, 'open')).toBe('unauthenticated');
     expect(await attempt('owner', 'Token user', 'open')).toBe('forbidden');
   });

@@ -85,7 +85,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     if (!this.isLow) return;
     throw new ServiceError(
       'unavailable',
-      `The disk of the service has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB). The service rejects new events, and new or changed scopes, API endpoints, and streamers, until more space is free. Retry after the time in \`Retry-After\`.`,
+      `The disk of the service has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB). The service rejects new events, new rehearsals and named tokens, and new or changed scopes, API endpoints, and streamers, until more space is free. Retry after the time in \`Retry-After\`.`,
       { retryAfterSeconds },
     );
   }

@@ -38,6 +38,10 @@ export const auditActions = {
 
 export type AuditAction = keyof typeof auditActions;
 
+export function isAuditAction(text: string): text is AuditAction {
+  return Object.hasOwn(auditActions, text);
+}
+
 /** Formats the actions as a Markdown list for the API description. */
 export function printAuditActions(): string {
   return Object.entries(auditActions)

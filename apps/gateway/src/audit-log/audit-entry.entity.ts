@@ -1,8 +1,10 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { AuditAction } from './audit-actions.js';
 
 /** One action in the audit log: who did what, to which object, when, and from where. Entries never change. */
 @Entity({ name: 'audit_log' })
+@Index('audit_log_action_index', ['action', 'id'])
+@Index('audit_log_user_id_index', ['userId', 'id'])
 export class AuditEntry {
   /** UUIDv7: contains the time of the action. */
   @PrimaryColumn('uuid')
@@ -27,7 +29,7 @@ export class AuditEntry {
   @Column('text', { nullable: true })
   address!: string | null;
 
-  /** Number of actions in this entry. More than 1 only for failed logins above the limit of `FailedLoginLimit`. */
+  /** Number of actions in this entry. Can be more than 1 for `RepeatedEntries`, and for failed logins above `FailedLoginLimit`. */
   @Column('integer')
   count!: number;
 }

@@ -60,7 +60,7 @@ export class AuditEntryRecord {
 
   @ApiProperty({
     description:
-      'Number of actions that the entry represents. Greater than 1 only for failed logins: after 60 failed logins in a minute at one gateway, further failed logins share an entry',
+      'Number of actions that the entry represents. When a user repeats an action on the same object from the same address within a minute, one more entry represents the repetitions. After 60 different failed logins in a minute at one gateway, further failed logins share an entry',
     example: 1,
   })
   count!: number;

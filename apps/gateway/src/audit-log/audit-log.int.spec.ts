@@ -6,7 +6,7 @@ import type { DataSource } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { connectGateway } from '../../test/connect-gateway.js';
 import type { AuditEntry } from './audit-entry.entity.js';
-import { AuditLogRepository } from './audit-log.repository.js';
+import { AuditLogRepository, type AuditLogFilter } from './audit-log.repository.js';
 import { AuditLog, type AuditedAction } from './audit-log.service.js';
 
 const by = { id: uuidV7(), username: 'ada', address: '192.0.2.1' };
@@ -88,18 +88,25 @@ describe('the audit log', () => {
 
       expect(await log.recordReply(Promise.resolve({ id: 'done' }), toAction)).toEqual({ id: 'done' });
       await expect(log.recordReply(Promise.reject(refused), toAction)).rejects.toBe(refused);
-      for (const error of [late, uncertain, broken])
-        await expect(log.recordReply(Promise.reject(error), toAction)).rejects.toBe(error);
+      for (const [index, error] of [late, uncertain, broken].entries()) {
+        const toUncertain = (): AuditedAction => action({ objectId: `uncertain ${index}` });
+        await expect(log.recordReply(Promise.reject(error), toUncertain)).rejects.toBe(error);
+      }
       await log.recordReply(Promise.resolve({ id: 'not worth an entry' }), () => undefined);
       await log.flushed();
 
-      expect((await listAll()).map(({ objectId }) => objectId)).toEqual([null, null, null, 'done']);
+      expect((await listAll()).map(({ objectId }) => objectId)).toEqual([
+        'uncertain 2',
+        'uncertain 1',
+        'uncertain 0',
+        'done',
+      ]);
     });
 
     it('keeps entries while the table is unavailable, and writes them afterwards', async () => {
       const { log, countLost } = setup();
       await dataSource.query('ALTER TABLE audit_log RENAME TO unavailable');
-      for (let count = 0; count < 1_200; count += 1) log.record(action());
+      for (let count = 0; count < 1_200; count += 1) log.record(action({ objectId: String(count) }));
       await dataSource.query('ALTER TABLE unavailable RENAME TO audit_log');
       await log.flushed();
 
@@ -111,7 +118,7 @@ describe('the audit log', () => {
 
     it('counts entries beyond 10,000 as lost', async () => {
       const { log, countLost } = setup();
-      for (let count = 0; count < 10_003; count += 1) log.record(action());
+      for (let count = 0; count < 10_003; count += 1) log.record(action({ objectId: String(count) }));
       await log.flushed();
 
       expect(await countLost()).toBe(3);
@@ -135,7 +142,7 @@ describe('the audit log', () => {
       const { log, countLost } = setup();
       const bad = [0, 40, 41, 99];
       for (let count = 0; count < 100; count += 1)
-        log.record(action({ objectId: bad.includes(count) ? 'a NUL: \0' : String(count) }));
+        log.record(action({ objectId: bad.includes(count) ? `a NUL: \0 ${count}` : String(count) }));
       await log.flushed();
 
       expect(await countLost()).toBe(bad.length);
@@ -146,7 +153,8 @@ describe('the audit log', () => {
 
     it('counts failed logins beyond 60 a minute in one entry', async () => {
       const { log } = setup();
-      for (let count = 0; count < 75; count += 1) log.record(action({ action: 'user.login_failed' }));
+      for (let count = 0; count < 75; count += 1)
+        log.record(action({ action: 'user.login_failed', objectId: String(count) }));
       // Wait here first: the shutdown itself waits only 3 s for entries.
       await log.flushed();
       await log.onApplicationShutdown();
@@ -161,6 +169,35 @@ describe('the audit log', () => {
         address: null,
       });
       expect(entries.slice(1).every(({ count }) => count === 1)).toBe(true);
+    });
+
+    it('writes equal entries of a user as two, the second with their count', async () => {
+      const { log } = setup();
+      for (let count = 0; count < 400; count += 1) log.record(action({ action: 'token.updated' }));
+      log.record(action({ action: 'token.updated', objectId: 'another object' }));
+      log.record(action({ action: 'token.updated', by: { ...by, id: uuidV7() } }));
+      log.record(action({ action: 'token.updated', by: { ...by, address: '192.0.2.2' } }));
+      await log.flushed();
+      await log.onApplicationShutdown();
+
+      const [folded, ...others] = await listAll();
+      expect(folded).toMatchObject({
+        action: 'token.updated',
+        userId: by.id,
+        objectId: 'an object',
+        count: 399,
+      });
+      expect(others.map(({ count }) => count)).toEqual([1, 1, 1, 1]);
+    });
+
+    it('writes every entry without a user', async () => {
+      const { log } = setup();
+      const nobody = { id: null, username: null, address: '192.0.2.1' };
+      for (let count = 0; count < 3; count += 1) log.record(action({ by: nobody }));
+      await log.flushed();
+      await log.onApplicationShutdown();
+
+      expect((await listAll()).map(({ count }) => count)).toEqual([1, 1, 1]);
     });
 
     it('writes the waiting entries when the service stops, and counts later ones as lost', async () => {
@@ -213,6 +250,31 @@ describe('the audit log', () => {
 
       const back = await repository.list({ pageSize: 10, ...(page.previous && { position: page.previous }) });
       expect(back.entries.map(({ id }) => id)).toEqual(pages[1]);
+    });
+
+    it('lists the entries with an action, of a user, or both', async () => {
+      const start = Date.now();
+      const other = uuidV7();
+      const entries = Array.from({ length: 12 }, (_, index) => ({
+        ...entryAt(start + index),
+        action: index % 2 === 0 ? ('token.created' as const) : ('token.revoked' as const),
+        userId: index % 3 === 0 ? other : by.id,
+      }));
+      await repository.add(entries);
+      const indexesOf = async (filter: AuditLogFilter): Promise<number[]> => {
+        const { entries: found } = await repository.list({ pageSize: 100 }, filter);
+        return found.map(({ id }) => entries.findIndex((entry) => entry.id === id));
+      };
+
+      expect(await indexesOf({ action: 'token.created' })).toEqual([10, 8, 6, 4, 2, 0]);
+      expect(await indexesOf({ userId: other })).toEqual([9, 6, 3, 0]);
+      expect(await indexesOf({ action: 'token.created', userId: other })).toEqual([6, 0]);
+      const first = await repository.list({ pageSize: 1 }, { action: 'token.created', userId: other });
+      const second = await repository.list(
+        { pageSize: 1, ...(first.next && { position: first.next }) },
+        { action: 'token.created', userId: other },
+      );
+      expect(second).toMatchObject({ entries: [{ id: entries[0]?.id }], next: null });
     });
 
     it('deletes entries after 400 days, in batches', async () => {

@@ -1,12 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { findNeighbours, firstIdAt, type PageReply, type PageRequest } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
+import type { AuditAction } from './audit-actions.js';
 import { AuditEntry } from './audit-entry.entity.js';
 
 const keptDays = 400;
 const dayMs = 24 * 3_600_000;
 // Maximum number of rows per DELETE. Keeps each statement fast.
 const maxPruned = 5_000;
+
+/** Which entries to list. */
+export interface AuditLogFilter {
+  action?: AuditAction | undefined;
+  userId?: string | undefined;
+}
 
 export interface AuditLogPage extends PageReply {
   /** Newest first. */
@@ -29,15 +36,20 @@ export class AuditLogRepository {
       .execute();
   }
 
-  async list({ pageSize, position }: PageRequest): Promise<AuditLogPage> {
+  async list(
+    { pageSize, position }: PageRequest,
+    { action, userId }: AuditLogFilter = {},
+  ): Promise<AuditLogPage> {
     const query = this.dataSource
       .createQueryBuilder(AuditEntry, 'entry')
       .orderBy('entry.id', position?.direction === 'newer' ? 'ASC' : 'DESC')
       .limit(pageSize + 1);
     if (position) {
       const comparison = (position.direction === 'newer' ? '>' : '<') + (position.inclusive ? '=' : '');
-      query.where(`entry.id ${comparison} :id`, { id: position.id });
+      query.andWhere(`entry.id ${comparison} :id`, { id: position.id });
     }
+    if (action !== undefined) query.andWhere('entry.action = :action', { action });
+    if (userId !== undefined) query.andWhere('entry.userId = :userId', { userId });
     const rows = await query.getMany();
     const entries = rows.slice(0, pageSize);
     const neighbours = findNeighbours(position, {

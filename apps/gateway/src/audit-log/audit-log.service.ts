@@ -8,6 +8,7 @@ import type { AuditAction } from './audit-actions.js';
 import type { AuditEntry } from './audit-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { FailedLoginLimit } from './failed-login-limit.js';
+import { RepeatedEntries } from './repeated-entries.js';
 
 /** An action that has succeeded or may have succeeded, or a login that has failed. */
 export interface AuditedAction {
@@ -26,7 +27,7 @@ const maxBackoffMs = 5_000;
 // Maximum time for which a stopping gateway tries to write the waiting entries. Short, because the rest of the shutdown waits. A working
 // database stores a batch within milliseconds.
 const stopLimitMs = 3_000;
-const suppressedIntervalMs = 60_000;
+const foldedIntervalMs = 60_000;
 // Addresses are cut to this length. IP addresses are shorter, but a faulty proxy can pass on any text.
 const maxAddressLength = 64;
 
@@ -40,12 +41,14 @@ const maxAddressLength = 64;
  *              └ 10,000 wait, the database rejects the entry, or the service stops: counted, and logged as an error with the entry
  * ```
  *
- * Entries reach the table within milliseconds. A crash (`kill -9`, power failure) loses those that are still waiting.
+ * Entries reach the table within milliseconds, and the counts of repeated actions within a minute. A crash (`kill -9`, power failure)
+ * loses those that are still waiting.
  */
 @Injectable()
 export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly waiting: AuditEntry[] = [];
   private readonly failedLogins = new FailedLoginLimit();
+  private readonly repeated = new RepeatedEntries();
   private readonly stopping = new AbortController();
   private readonly failureLog: FailureLog;
   private readonly lostTotal: Counter;
@@ -66,24 +69,27 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => this.recordSuppressed(), suppressedIntervalMs);
+    this.timer = setInterval(() => this.recordFolded(), foldedIntervalMs);
   }
 
   /** After the last request has ended, writes the waiting entries for at most 3 s. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
-    this.recordSuppressed();
+    this.recordFolded();
     await within(stopLimitMs, this.flushed());
     this.stopping.abort();
     await this.flushed();
     this.lose(this.waiting.splice(0), stopped());
   }
 
-  /** Queues an entry, or counts a failed login above the limit. Never throws. */
+  /** Queues an entry. Only counts a repeated action of a user, and a failed login above the limit. Never throws. */
   record({ action, by, objectId, id = generateId() }: AuditedAction): void {
-    if (action === 'user.login_failed' && !this.failedLogins.admit()) return;
     const address = by.address?.slice(0, maxAddressLength) ?? null;
-    this.add({ id, action, userId: by.id, username: by.username, objectId, address, count: 1 });
+    const entry = { id, action, userId: by.id, username: by.username, objectId, address, count: 1 };
+    if (this.repeated.fold(entry)) return;
+    if (action === 'user.login_failed' && !this.failedLogins.admit()) return;
+    this.repeated.remember(entry);
+    this.add(entry);
   }
 
   /**
@@ -114,7 +120,9 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.writing;
   }
 
-  private recordSuppressed(): void {
+  /** Writes an entry for the actions that were only counted since the last call. */
+  private recordFolded(): void {
+    for (const entry of this.repeated.takeAll()) this.add({ ...entry, id: generateId() });
     const count = this.failedLogins.takeSuppressed();
     if (count === 0) return;
     const nobody = { userId: null, username: null, objectId: null, address: null };

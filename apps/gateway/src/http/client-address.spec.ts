@@ -1,4 +1,4 @@
-import { addressKey, trustRule } from './client-address.js';
+import { addressKey, networkKeys, trustRule } from './client-address.js';
 
 describe(addressKey.name, () => {
   it.each([
@@ -16,6 +16,18 @@ describe(addressKey.name, () => {
     ['192.0.2.7:80', 'unknown'],
   ])('counts %s as %s', (address, key) => {
     expect(addressKey(address)).toBe(key);
+  });
+});
+
+describe(networkKeys.name, () => {
+  it.each([
+    ['192.0.2.7', ['192.0.2.7']],
+    ['::ffff:192.0.2.7', ['192.0.2.7']],
+    ['2001:db8:1:2345:3:4:5:6', ['2001:db8:1:2345', '2001:db8:1:2300/56', '2001:db8:1/48']],
+    ['2001:db8::1', ['2001:db8:0:0', '2001:db8:0:0/56', '2001:db8:0/48']],
+    ['nonsense', ['unknown']],
+  ])('counts %s as %j', (address, keys) => {
+    expect(networkKeys(address)).toEqual(keys);
   });
 });
 

@@ -27,10 +27,22 @@ export function addressKey(address: string): string {
   const groups = groupsOf(plain);
   if (isMapped(groups))
     return [groups[6], groups[7]].flatMap((group = 0) => [group >> 8, group & 255]).join('.');
-  return groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(':');
+  return printGroups(groups.slice(0, 4));
+}
+
+/**
+ * The keys of the networks that contain a client, smallest first: its `addressKey`, and for IPv6 also its /56 and /48 networks. Providers
+ * give their customers one of these sizes, so one client can use all addresses of any of them.
+ */
+export function networkKeys(address: string): [addressKey: string, ...wider: string[]] {
+  const key = addressKey(address);
+  if (!key.includes(':')) return [key];
+  const [a = 0, b = 0, c = 0, d = 0] = readGroups(key);
+  return [key, `${printGroups([a, b, c, d & 0xff00])}/56`, `${printGroups([a, b, c])}/48`];
+}
+
+function printGroups(groups: readonly number[]): string {
+  return groups.map((group) => group.toString(16)).join(':');
 }
 
 /** Expands an IPv6 address into its eight groups. */

@@ -7,6 +7,7 @@ import {
   listSubscriptions,
   ServiceError,
   setEventType,
+  type EventTypeMessage,
 } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { findByAnyName, findEventType } from '@stream-events/platforms';
@@ -178,10 +179,20 @@ export class PlatformController {
     if (!isTextWithin(type, 1, 255))
       throw new ServiceError('not_found', 'There is no event type with this name.');
     const change = { type, active };
+    const { eventTypes: before } = await this.client.request(
+      listEventTypes,
+      {},
+      { correlationId: request.id },
+    );
+    const wasActive = (changed: EventTypeMessage): boolean | undefined =>
+      before.find((each) => each.type === changed.type && each.version === changed.version)?.active;
     const action = active ? 'event_type.activated' : 'event_type.deactivated';
     const eventType = await this.audit.recordReply(
       this.client.request(setEventType, change, { correlationId: request.id }),
-      (changed) => ({ action, by, objectId: changed?.type ?? type }),
+      (changed) =>
+        changed && wasActive(changed) === active
+          ? undefined
+          : { action, by, objectId: changed?.type ?? type },
     );
     return toEventTypeRecord(eventType);
   }

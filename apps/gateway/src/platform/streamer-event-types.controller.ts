@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Controller, Get, Put, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import {
@@ -67,9 +68,17 @@ export class StreamerEventTypesController {
     if (unknown !== undefined) throw ServiceError.onField('event_types', 'contains an unknown event type');
     const userId = await this.findUserId(id, request);
     const order = { userId, types: names };
+    const before = await this.client.request(
+      getStreamerEventTypes,
+      { userId },
+      { correlationId: request.id },
+    );
     const chosen = await this.audit.recordReply(
       this.client.request(setStreamerEventTypes, order, { correlationId: request.id }),
-      () => ({ action: 'streamer.event_types_chosen', by, objectId: id }),
+      (reply) =>
+        isDeepStrictEqual(reply, before)
+          ? undefined
+          : { action: 'streamer.event_types_chosen', by, objectId: id },
     );
     return toBody(chosen);
   }

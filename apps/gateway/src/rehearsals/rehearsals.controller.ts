@@ -3,6 +3,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { CurrentActor, CurrentUser, type Actor, type Caller } from '../access/caller.js';
+import { recordBytes, StoresData } from '../access/stores-data.decorator.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
@@ -26,6 +27,7 @@ export class RehearsalsController {
   ) {}
 
   @Post()
+  @StoresData(recordBytes)
   @ApiOperation({
     operationId: 'createRehearsal',
     summary: 'Rehearse a stream or a time range',

@@ -2,7 +2,7 @@ import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Put, Req, Res }
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
-import { StoresData } from '../access/stores-data.decorator.js';
+import { recordBytes, StoresData } from '../access/stores-data.decorator.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
@@ -45,7 +45,7 @@ export class ScopesController {
 
   @Post()
   @AllowAccess('reference:write')
-  @StoresData()
+  @StoresData(recordBytes)
   @ApiOperation({
     operationId: 'createScope',
     summary: 'Add a scope',

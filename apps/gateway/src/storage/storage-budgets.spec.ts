@@ -40,7 +40,7 @@ describe(StorageBudgets.name, () => {
         retryAfterSeconds: 12 * 3_600,
       });
       expect(refusal.detail).toBe(
-        'You have stored 10.0 MiB of events today. The limit is 10.0 MiB per user and day (MAX_STORED_MB_PER_DAY). Retry after midnight UTC.',
+        'You have stored 10.0 MiB today. The limit is 10.0 MiB per user and day (MAX_STORED_MB_PER_DAY). Retry after midnight UTC.',
       );
     });
 

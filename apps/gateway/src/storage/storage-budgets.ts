@@ -184,7 +184,7 @@ export class StorageBudgets {
     if (stored + bytes <= this.bytesPerDay) return;
     throw new StorageLimitError(
       'per_day',
-      `You have stored ${print(stored)} of events today. The limit is ${print(this.bytesPerDay)} per user and day (MAX_STORED_MB_PER_DAY). Retry after midnight UTC.`,
+      `You have stored ${print(stored)} today. The limit is ${print(this.bytesPerDay)} per user and day (MAX_STORED_MB_PER_DAY). Retry after midnight UTC.`,
       this.secondsUntilMidnight(),
     );
   }

@@ -9,6 +9,8 @@ import {
   WorkerLoop,
   type Logger,
 } from '@stream-events/service';
+import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../access/caller.js';
 import type { GatewayConfig } from '../gateway.config.js';
 import { EventsStreamClient } from '../live/stream/events-stream-client.js';
 import { mebibyte, StorageBudgets, StorageLimitError } from './storage-budgets.js';
@@ -76,6 +78,16 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     } catch (err) {
       this.failures.warn('cannot save the storage use of users at shutdown, losing unsaved counts', { err });
     }
+  }
+
+  /** Counts requests that create records (`StoresData`). Add this hook after those of `AccessControl`, which must admit the request first. */
+  watch(fastify: FastifyInstance): void {
+    fastify.addHook('onRequest', (request, _reply, done) => {
+      const caller = callerOf(request);
+      const bytes = request.routeOptions.config.storedBytes ?? 0;
+      if (caller && bytes > 0) this.take(caller.id, bytes);
+      done();
+    });
   }
 
   /**

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
@@ -5,6 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { validate as isUuid } from 'uuid';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { CurrentActor, CurrentUser, type Actor, type Caller } from '../access/caller.js';
+import { recordBytes, StoresData } from '../access/stores-data.decorator.js';
 import { tokenScopes } from '../access/token-scopes.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
 import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
@@ -65,6 +67,7 @@ export class TokensController {
   }
 
   @Post()
+  @StoresData(recordBytes)
   @ApiOperation({
     operationId: 'createToken',
     summary: 'Create a named token',
@@ -133,7 +136,7 @@ export class TokensController {
         'Only a named token can be updated. A main token can be rotated or revoked.',
       );
     const changed = await this.tokens.change(token.id, toTokenChanges(body));
-    this.audit.record({ action: 'token.updated', by, objectId: id });
+    if (!hasSameFields(token, changed)) this.audit.record({ action: 'token.updated', by, objectId: id });
     return toTokenRecord(changed);
   }
 
@@ -167,4 +170,10 @@ export class TokensController {
   private find(id: string, caller: Caller): Promise<Token> {
     return this.tokens.get(id, caller.role === 'owner' ? undefined : caller.id);
   }
+}
+
+/** Whether the fields that a user can change are equal. */
+function hasSameFields(one: Token, other: Token): boolean {
+  const fieldsOf = ({ name, rights, expiresAt }: Token) => ({ name, rights, expiresAt });
+  return isDeepStrictEqual(fieldsOf(one), fieldsOf(other));
 }

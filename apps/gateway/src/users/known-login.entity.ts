@@ -6,7 +6,7 @@ export class KnownLogin {
   @PrimaryColumn('text')
   address!: string;
 
-  /** SHA-256 of the user name. */
+  /** `UsernameHasher`'s hash of the user name. */
   @PrimaryColumn('bytea', { name: 'username_hash' })
   usernameHash!: Buffer;
 

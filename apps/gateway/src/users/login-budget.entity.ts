@@ -1,9 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** The budget of failed logins for one client address or one user name. */
+/** The budget of failed logins for one client network or one user name. */
 @Entity({ name: 'login_budgets' })
 export class LoginBudget {
-  /** SHA-256 of the prefixed address, or of the prefixed hash of the user name (`keysOf`). */
+  /** SHA-256 of the prefixed network, or of the prefixed hash of the user name (`budgetsOf`). */
   @PrimaryColumn('bytea')
   key!: Buffer;
 

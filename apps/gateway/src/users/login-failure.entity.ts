@@ -9,7 +9,7 @@ export class LoginFailure {
   @PrimaryColumn('text')
   address!: string;
 
-  /** SHA-256 of the attempted user name. A hash has a fixed length, and the table does not show what people typed. */
+  /** `UsernameHasher`'s hash of the attempted user name. */
   @PrimaryColumn('bytea', { name: 'username_hash' })
   usernameHash!: Buffer;
 

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
 import { ServiceError } from '@stream-events/contracts';
 import type { EntityManager } from 'typeorm';
 import { clockTolerance } from './login-budgets.repository.js';
-import { toUsernameKey } from './user.entity.js';
 
 // The first four failures cause no wait. The fifth causes a wait of 1 s, and each later one doubles the wait, up to 15 min. The count
 // expires an hour after the last failure. The exponent is capped, because a large power is out of range.
@@ -19,43 +17,43 @@ export class LoginFailures {
    *
    * @throws ServiceError `too_many_requests` while the address must wait before it can try this user name again
    */
-  async countAttempt(address: string, username: string): Promise<void> {
+  async countAttempt(address: string, usernameHash: Buffer): Promise<void> {
     const rows = await this.database.query<unknown[]>(
       `INSERT INTO login_failures AS known (address, username_hash, failures, last_failed_at) VALUES ($1, $2, 1, now())
        ON CONFLICT (address, username_hash) DO UPDATE
        SET failures = CASE WHEN known.${isExpired} THEN 1 ELSE known.failures + 1 END, last_failed_at = now()
        WHERE NOT (${isBlocked.replace(/failures|last_failed_at/g, 'known.$&')})
        RETURNING failures`,
-      keyOf(address, username),
+      [address, usernameHash],
     );
-    if (rows.length === 0) await this.refuse(address, username);
+    if (rows.length === 0) await this.refuse(address, usernameHash);
   }
 
   /** Uncounts an attempt whose password could not be checked. */
-  async takeBack(address: string, username: string): Promise<void> {
+  async takeBack(address: string, usernameHash: Buffer): Promise<void> {
     await this.database.query(
       'UPDATE login_failures SET failures = failures - 1 WHERE address = $1 AND username_hash = $2',
-      keyOf(address, username),
+      [address, usernameHash],
     );
   }
 
   /** Call it after a successful login. */
-  async forget(address: string, username: string): Promise<void> {
-    await this.database.query(
-      'DELETE FROM login_failures WHERE address = $1 AND username_hash = $2',
-      keyOf(address, username),
-    );
+  async forget(address: string, usernameHash: Buffer): Promise<void> {
+    await this.database.query('DELETE FROM login_failures WHERE address = $1 AND username_hash = $2', [
+      address,
+      usernameHash,
+    ]);
   }
 
   async prune(): Promise<void> {
     await this.database.query(`DELETE FROM login_failures WHERE ${isExpired}`);
   }
 
-  private async refuse(address: string, username: string): Promise<never> {
+  private async refuse(address: string, usernameHash: Buffer): Promise<never> {
     const [row] = await this.database.query<{ seconds: number }[]>(
       `SELECT ceil(extract(epoch FROM last_failed_at + ${waitSeconds} * interval '1 second' - now()))::int AS seconds
        FROM login_failures WHERE address = $1 AND username_hash = $2`,
-      keyOf(address, username),
+      [address, usernameHash],
     );
     throw new ServiceError(
       'too_many_requests',
@@ -65,16 +63,4 @@ export class LoginFailures {
       },
     );
   }
-}
-
-function keyOf(address: string, username: string): [address: string, usernameHash: Buffer] {
-  return [address, hashUsername(username)];
-}
-
-/**
- * SHA-256 of an attempted user name. A hash has a fixed length, and the table does not show what people typed. All spellings that log in
- * the same user have the same hash.
- */
-export function hashUsername(username: string): Buffer {
-  return createHash('sha256').update(toUsernameKey(username)).digest();
 }

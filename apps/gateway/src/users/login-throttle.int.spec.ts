@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { connectGateway } from '../../test/connect-gateway.js';
 import { LoginThrottle, type LoginAttempt } from './login-throttle.service.js';
+
+const config = { SECRET_KEY: ['a secret key of the tests, long enough'] };
 
 describe(LoginThrottle.name, () => {
   let database: TestDatabase;
@@ -12,7 +15,7 @@ describe(LoginThrottle.name, () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     dataSource = await connectGateway(database, 10);
-    sut = new LoginThrottle(dataSource);
+    sut = new LoginThrottle(dataSource, config);
   });
 
   afterAll(async () => {
@@ -23,10 +26,16 @@ describe(LoginThrottle.name, () => {
   const newName = (): string => `user-${(names += 1)}`;
   const newAddress = (): string => `198.51.${100 + Math.floor((names += 1) / 250)}.${names % 250}`;
 
+  const begin = async (address: string, username: string): Promise<LoginAttempt> => {
+    const begun = await sut.identify(address, username);
+    await sut.begin(begun);
+    return begun;
+  };
+
   /** Attempts to log in. Returns the required wait in seconds, or 0 if the attempt is allowed. */
   const attempt = async (address: string, username: string): Promise<number> => {
     try {
-      await sut.begin(address, username);
+      await begin(address, username);
       return 0;
     } catch (error) {
       expect(error).toMatchObject({ code: 'too_many_requests' });
@@ -39,7 +48,7 @@ describe(LoginThrottle.name, () => {
     dataSource.transaction(async (manager) => {
       const original = sut;
       // Safe cast: the service uses only `query` and `transaction`, which nests here.
-      sut = new LoginThrottle(manager as unknown as DataSource);
+      sut = new LoginThrottle(manager as unknown as DataSource, config);
       try {
         await test();
       } finally {
@@ -48,8 +57,7 @@ describe(LoginThrottle.name, () => {
     });
 
   const logIn = async (address: string, username: string): Promise<void> => {
-    const begun: LoginAttempt = await sut.begin(address, username);
-    await sut.succeed(begun);
+    await sut.succeed(await begin(address, username));
   };
 
   it(
@@ -73,6 +81,31 @@ describe(LoginThrottle.name, () => {
 
       expect(await attempt('2001:db8:1:2:ffff::1', newName())).toBeGreaterThan(0);
       expect(await attempt('2001:db8:1:3::1', newName())).toBe(0);
+    }),
+  );
+
+  it.each([
+    ['/56', 80, (network: number) => `2001:db8:7:12${network.toString(16).padStart(2, '0')}::7`],
+    ['/48', 320, (network: number) => `2001:db8:9:${network.toString(16).padStart(2, '0')}00::7`],
+  ])(
+    'slows down an IPv6 %s network that tries many names from many /64 networks, but no network beside it',
+    (_size, failures, addressIn) =>
+      withStoppedClock(async () => {
+        for (let count = 0; count < failures; count += 1)
+          expect(await attempt(addressIn(count % 100), newName())).toBe(0);
+
+        expect(await attempt(addressIn(200), newName())).toBeGreaterThan(0);
+        expect(await attempt('2001:db8:8:3400::7', newName())).toBe(0);
+      })(),
+  );
+
+  it(
+    'does not slow down the /56 network of an IPv6 /64 network that has used up its budget',
+    withStoppedClock(async () => {
+      for (let count = 0; count < 30; count += 1) await attempt('2001:db8:5:6701::1', newName());
+      expect(await attempt('2001:db8:5:6701::1', newName())).toBeGreaterThan(0);
+
+      expect(await attempt('2001:db8:5:6702::1', newName())).toBe(0);
     }),
   );
 
@@ -118,7 +151,7 @@ describe(LoginThrottle.name, () => {
     withStoppedClock(async () => {
       const address = newAddress();
       for (let count = 0; count < 30; count += 1) await logIn(address, newName());
-      for (let count = 0; count < 30; count += 1) await sut.cancel(await sut.begin(address, newName()));
+      for (let count = 0; count < 30; count += 1) await sut.cancel(await begin(address, newName()));
       for (let count = 0; count < 20; count += 1) expect(await attempt(address, newName())).toBe(0);
       const [first, second] = [newName(), newName()];
       for (let count = 0; count < 30; count += 1) expect(await attempt(address, first)).toBeGreaterThan(0);
@@ -166,6 +199,41 @@ describe(LoginThrottle.name, () => {
     expect(await attempt(newAddress(), username)).toBe(0);
     expect(await attempt(home, newName())).toBe(0);
     await dataSource.query('DELETE FROM login_budgets');
+  });
+
+  it('stores no hash of a user name that can be computed without SECRET_KEY', async () => {
+    const [address, username] = [newAddress(), newName()];
+    await logIn(address, username);
+    await attempt(address, username);
+    const stored = await dataSource.query<{ hash: string }[]>(
+      `SELECT encode(username_hash, 'hex') AS hash FROM known_logins WHERE address = $1
+       UNION ALL SELECT encode(username_hash, 'hex') FROM login_failures WHERE address = $1`,
+      [address],
+    );
+    const other = new LoginThrottle(dataSource, { SECRET_KEY: ['another secret key of the tests'] });
+
+    expect(stored).toHaveLength(2);
+    expect(stored).not.toContainEqual({ hash: createHash('sha256').update(username).digest('hex') });
+    expect(await sut.identify(address, username)).toMatchObject({ isKnown: true });
+    expect(await other.identify(address, username)).toMatchObject({ isKnown: false });
+  });
+
+  it('identifies all attempts of a flood with one connection to the database', async () => {
+    const [home, username] = [newAddress(), newName()];
+    await logIn(home, username);
+    const single = await connectGateway(database, 1);
+    try {
+      const flooded = new LoginThrottle(single, config);
+      const attempts = [
+        ...Array.from({ length: 500 }, () => flooded.identify(newAddress(), username)),
+        flooded.identify(home, username.toUpperCase()),
+      ];
+      const known = (await Promise.all(attempts)).map(({ isKnown }) => isKnown);
+
+      expect(known.indexOf(true)).toBe(500);
+    } finally {
+      await single.destroy();
+    }
   });
 
   it('deletes what no longer counts', async () => {

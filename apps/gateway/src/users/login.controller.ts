@@ -1,15 +1,17 @@
-import { Controller, HttpCode, Post, Req } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiConsumes, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { AllowAccess } from '../access/allow-access.decorator.js';
 import { Accepts, Answers, RefusesWith } from '../http/api-decorators.js';
 import { AcceptsForms, FormOrJsonBody } from '../http/form-body.decorator.js';
+import { CrossSiteGuard } from './cross-site.guard.js';
 import { LoginBody, TokenReply } from './users.dto.js';
 import { UsersService } from './users.service.js';
 
 /** Errors of both kinds of login: for a main token and for a session. */
 export const refusedLogins = {
   invalid: 'The user name or password is wrong, or a field is missing',
+  forbidden: 'A web page of another site sent the request, and `CORS_ORIGINS` does not name its origin',
   too_large: 'The body is larger than 256 KiB',
   too_many_requests:
     'Too many failed logins from this address or with this user name, or too many concurrent logins from this address',
@@ -24,6 +26,7 @@ export class LoginController {
   @Post()
   @HttpCode(200)
   @AllowAccess('public')
+  @UseGuards(CrossSiteGuard)
   @AcceptsForms()
   @ApiOperation({
     operationId: 'getAccessToken',

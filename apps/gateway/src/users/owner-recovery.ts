@@ -21,10 +21,11 @@ export interface RecoveredOwner {
  * owner exists, creates the owner `admin`, or `admin-` with eight random hexadecimal digits if the name is taken.
  */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
-  const tokens = new Tokens(dataSource, new TokenLookup(dataSource), { SECRET_KEY: secretKeys });
+  const config = { SECRET_KEY: secretKeys };
+  const tokens = new Tokens(dataSource, new TokenLookup(dataSource), config);
   const logger = createLogger('owner-reset', 'warn');
   const audit = new AuditLog(new AuditLogRepository(dataSource), logger, new Registry());
-  const users = new UsersService(dataSource, tokens, new LoginThrottle(dataSource), audit);
+  const users = new UsersService(dataSource, tokens, new LoginThrottle(dataSource, config), audit);
   const recovered = await setNewPassword(dataSource, users);
   audit.record({
     action: 'user.recovered',

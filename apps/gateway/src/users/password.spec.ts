@@ -1,18 +1,20 @@
 import { randomBytes, scryptSync, type scrypt, timingSafeEqual } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import type { ServiceError } from '@stream-events/contracts';
+import { knownClient, newClientAt, type TurnClient } from './login-turns.js';
 import { hashPassword, verifyPassword } from './password.js';
 
-const address = '192.0.2.1';
+const client = newClientAt('192.0.2.1');
 
 describe(hashPassword.name, () => {
   it('creates a hash that only matches the same password', async () => {
     const stored = await hashPassword('correct horse battery staple');
 
-    expect(await verifyPassword('correct horse battery staple', stored, address)).toBe(true);
-    expect(await verifyPassword('correct horse battery staple ', stored, address)).toBe(false);
-    expect(await verifyPassword('Correct horse battery staple', stored, address)).toBe(false);
-    expect(await verifyPassword('', stored, address)).toBe(false);
+    expect(await verifyPassword('correct horse battery staple', stored, client)).toBe(true);
+    expect(await verifyPassword('correct horse battery staple ', stored, client)).toBe(false);
+    expect(await verifyPassword('Correct horse battery staple', stored, client)).toBe(false);
+    expect(await verifyPassword('', stored, client)).toBe(false);
   });
 
   it('uses scrypt with N = 2^15 and a new salt each time', async () => {
@@ -24,7 +26,7 @@ describe(hashPassword.name, () => {
     expect(Buffer.from(salt, 'base64')).toHaveLength(16);
     expect(scryptSync('päss👍word', Buffer.from(salt, 'base64'), 32, cost).toString('base64')).toBe(hash);
     expect(second).not.toBe(first);
-    expect(await verifyPassword('päss👍word', second, address)).toBe(true);
+    expect(await verifyPassword('päss👍word', second, client)).toBe(true);
   });
 });
 
@@ -40,14 +42,14 @@ describe(verifyPassword.name, () => {
     // The mock hashes every password to zeros. The shorter stored hash is a prefix of these zeros and must not match.
     const { password } = await withHashing((done) => done());
 
-    expect(await password.verifyPassword('AAAAAAAAAAAAAAAA', stored, address)).toBe(false);
+    expect(await password.verifyPassword('AAAAAAAAAAAAAAAA', stored, client)).toBe(false);
   });
 
   it('also hashes for an unknown user, at the same cost', async () => {
     const { password, calls } = await withHashing((done) => done());
 
-    await password.verifyPassword('guess', await password.hashPassword('right'), address);
-    await password.verifyPassword('guess', undefined, address);
+    await password.verifyPassword('guess', await password.hashPassword('right'), client);
+    await password.verifyPassword('guess', undefined, client);
 
     expect(calls).toHaveLength(3);
     expect(calls[2]).toMatchObject({ password: 'guess', length: calls[1]?.length, cost: calls[1]?.cost });
@@ -58,7 +60,7 @@ describe(verifyPassword.name, () => {
     const { password, calls } = await withHashing((done) => running.push(done));
     const outcomes: string[] = [];
     const attempts = Array.from({ length: 70 }, (_, index) =>
-      password.verifyPassword('guess', undefined, `address ${index}`).then(
+      password.verifyPassword('guess', undefined, newClientAt(`192.0.2.${index}`)).then(
         () => outcomes.push(`${index} done`),
         (error: unknown) => outcomes.push(`${index} ${(error as ServiceError).code}`),
       ),
@@ -79,7 +81,8 @@ describe(verifyPassword.name, () => {
     jest.useFakeTimers();
     const running: (() => void)[] = [];
     const { password, calls } = await withHashing((done) => running.push(done));
-    const guess = (index: number) => password.verifyPassword('guess', undefined, `address ${index}`);
+    const guess = (index: number) =>
+      password.verifyPassword('guess', undefined, newClientAt(`192.0.2.${index}`));
     const first = [guess(0), guess(1)];
     const late = guess(2);
     jest.advanceTimersByTime(5_000);
@@ -98,16 +101,91 @@ describe(verifyPassword.name, () => {
   it('queues at most four per address, without blocking other addresses', async () => {
     const running: (() => void)[] = [];
     const { password, calls } = await withHashing((done) => running.push(done));
-    const guess = (from: string) => password.verifyPassword('guess', undefined, from);
-    const accepted = Array.from({ length: 6 }, () => guess(address));
+    const guess = (from: string) => password.verifyPassword('guess', undefined, newClientAt(from));
+    const accepted = Array.from({ length: 6 }, () => guess('192.0.2.1'));
 
-    await expect(guess(address)).rejects.toMatchObject({ code: 'too_many_requests' });
+    await expect(guess('192.0.2.1')).rejects.toMatchObject({ code: 'too_many_requests' });
     accepted.push(guess('192.0.2.2'));
     for (const attempt of accepted) {
       running.shift()?.();
       expect(await attempt).toBe(false);
     }
     expect(calls).toHaveLength(7);
+  });
+});
+
+describe('the queue of passwords', () => {
+  /** Starts checks, which wait for the test. Returns the order in which they got their turns. */
+  async function setup() {
+    const running: (() => void)[] = [];
+    const { password, calls } = await withHashing((done) => running.push(done));
+    const outcomes: Promise<unknown>[] = [];
+    const check = (name: string, from: TurnClient): Promise<unknown> => {
+      const outcome = password.verifyPassword(name, undefined, from);
+      outcomes.push(outcome.catch(() => undefined));
+      return outcome;
+    };
+    const finish = async (): Promise<string[]> => {
+      const all = Promise.all(outcomes);
+      for (let isDone = false; !isDone;) {
+        running.shift()?.();
+        isDone = await Promise.race([all.then(() => true), setImmediate(false)]);
+      }
+      return calls.map(({ password: name }) => name);
+    };
+    return { check, finish };
+  }
+
+  it('serves known clients first, even if 17 other addresses have filled the queue', async () => {
+    const { check, finish } = await setup();
+    for (let index = 0; index < 68; index += 1)
+      void check('flood', newClientAt(`198.51.100.${index % 17}`)).catch(() => undefined);
+    void check('owner', knownClient('192.0.2.1', 'ada'));
+
+    expect((await finish()).indexOf('owner')).toBe(2);
+  });
+
+  it('serves one other client after four known clients', async () => {
+    const { check, finish } = await setup();
+    for (let index = 0; index < 2; index += 1) void check('first', newClientAt('198.51.100.1'));
+    void check('other', newClientAt('198.51.100.2'));
+    for (let index = 0; index < 6; index += 1)
+      void check('known', knownClient(`192.0.2.${index}`, `ada ${index}`));
+
+    expect((await finish()).slice(2)).toEqual([
+      'known',
+      'known',
+      'known',
+      'known',
+      'other',
+      'known',
+      'known',
+    ]);
+  });
+
+  it('queues at most eight per user at all known addresses together, without blocking other users', async () => {
+    const { check, finish } = await setup();
+    for (let index = 0; index < 10; index += 1) void check('bob', knownClient(`192.0.2.${index}`, 'bob'));
+
+    await expect(check('bob', knownClient('192.0.2.99', 'bob'))).rejects.toMatchObject({
+      code: 'too_many_requests',
+    });
+    void check('ada', knownClient('192.0.2.1', 'ada'));
+    expect((await finish()).at(-1)).toBe('ada');
+  });
+
+  it.each([
+    ['/56', 8, (index: number) => `2001:db8:0:12${index + 10}::1`],
+    ['/48', 16, (index: number) => `2001:db8:0:${index + 10}00::1`],
+  ])('queues at most as many of an IPv6 %s network: %d', async (_size, most, addressIn) => {
+    const { check, finish } = await setup();
+    for (let index = 0; index < most + 2; index += 1) void check('in', newClientAt(addressIn(index)));
+
+    await expect(check('in', newClientAt(addressIn(80)))).rejects.toMatchObject({
+      code: 'too_many_requests',
+    });
+    void check('out', newClientAt('2001:db8:1::1'));
+    expect((await finish()).at(-1)).toBe('out');
   });
 });
 

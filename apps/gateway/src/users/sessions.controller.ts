@@ -1,4 +1,4 @@
-import { Controller, Delete, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,6 +9,7 @@ import { Accepts, Answers, RefusesWith } from '../http/api-decorators.js';
 import { JsonBody } from '../http/json-body.decorator.js';
 import { IssuedTokenRecord, toIssuedTokenRecord } from '../tokens/tokens.dto.js';
 import { Tokens } from '../tokens/tokens.service.js';
+import { CrossSiteGuard } from './cross-site.guard.js';
 import { refusedLogins } from './login.controller.js';
 import { LoginBody } from './users.dto.js';
 import { UsersService } from './users.service.js';
@@ -24,6 +25,7 @@ export class SessionsController {
 
   @Post()
   @AllowAccess('public')
+  @UseGuards(CrossSiteGuard)
   @ApiOperation({
     operationId: 'startSession',
     summary: 'Start a session',

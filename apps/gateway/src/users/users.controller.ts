@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -8,6 +8,7 @@ import { AuditLog } from '../audit-log/audit-log.service.js';
 import { Accepts, Answers, badBody, DescribesId, RefusesWith } from '../http/api-decorators.js';
 import { Id } from '../http/id.decorator.js';
 import { JsonBody } from '../http/json-body.decorator.js';
+import { CrossSiteGuard } from './cross-site.guard.js';
 import {
   CurrentUserReply,
   PasswordBody,
@@ -36,17 +37,23 @@ export class UsersController {
 
   @Post()
   @AllowAccess('registration')
+  @UseGuards(CrossSiteGuard)
   @ApiOperation({
     operationId: 'registerUser',
     summary: 'Register a user',
-    description: 'Owners only. With REGISTRATION=open, anybody can register, without a token.',
+    description:
+      'Owners only. With REGISTRATION=open, anybody can register, without a token: up to 10 users per address (IPv6: /64 network) and ' +
+      'hour. Users that an owner registers do not count.',
   })
   @Accepts(RegistrationBody)
   @Answers(201, 'The new user, with an access token', { type: RegistrationReply, location: true })
   @RefusesWith({
     ...badBody,
     conflict: 'The user name is taken (names are case-insensitive)',
-    too_many_requests: 'Too many concurrent requests with a password from this address',
+    forbidden:
+      'The request has no owner’s token, and comes from a web page of another site that `CORS_ORIGINS` does not name',
+    too_many_requests:
+      'Without a token: 10 users were registered from this address within an hour. Otherwise: too many concurrent requests with a password',
     unavailable: 'Too many logins are in progress',
   })
   async register(
@@ -62,7 +69,8 @@ export class UsersController {
       firstName: body.first_name,
       lastName: body.last_name,
       email: body.email,
-      address: request.ip,
+      // Registrations by an owner do not count toward the limit of the address.
+      address: by.id === null ? request.ip : undefined,
     });
     this.audit.record({ action: 'user.created', by, objectId: user.id });
     reply.header('Location', `/api/v1/users/${user.id}`);
@@ -199,14 +207,15 @@ export class UsersController {
   ): Promise<UserReply> {
     if (role === undefined && disabled === undefined)
       throw ServiceError.onField('disabled', 'is missing: send disabled, role, or both');
-    const user = await this.users.update(id, {
+    const { before, after } = await this.users.update(id, {
       ...(role !== undefined && { role }),
       ...(disabled !== undefined && { isDisabled: disabled }),
     });
-    if (role !== undefined) this.audit.record({ action: `user.made_${role}`, by, objectId: id });
-    if (disabled !== undefined)
-      this.audit.record({ action: disabled ? 'user.disabled' : 'user.enabled', by, objectId: id });
-    return toUserReply(user);
+    if (after.role !== before.role)
+      this.audit.record({ action: `user.made_${after.role}`, by, objectId: id });
+    if (after.isDisabled !== before.isDisabled)
+      this.audit.record({ action: after.isDisabled ? 'user.disabled' : 'user.enabled', by, objectId: id });
+    return toUserReply(after);
   }
 
   @Delete(':id')

@@ -45,10 +45,11 @@ describe(UsersService.name, () => {
   /** Creates the services of one gateway. All gateways share the database. */
   function setup(secretKeys = ['a secret key of the tests, long enough']) {
     const lookup = new TokenLookup(dataSource);
-    const tokens = new Tokens(dataSource, lookup, { SECRET_KEY: secretKeys });
+    const config = { SECRET_KEY: secretKeys };
+    const tokens = new Tokens(dataSource, lookup, config);
     const logger = createLogger('test', 'silent');
     const audit = new AuditLog(new AuditLogRepository(dataSource), logger, new Registry());
-    const throttle = new LoginThrottle(dataSource);
+    const throttle = new LoginThrottle(dataSource, config);
     const users = new UsersService(dataSource, tokens, throttle, audit);
     const identify = (key: string): Promise<Caller | undefined> =>
       lookup.authenticate(key).catch(() => undefined);
@@ -295,7 +296,7 @@ describe(UsersService.name, () => {
     const owners = await dataSource.manager.findBy(User, { role: 'owner', isDisabled: false });
     while (owners.length < 3) {
       const { user } = await users.register({ username: newName(), password, role: 'user' });
-      owners.push(await users.update(user.id, { role: 'owner' }));
+      owners.push((await users.update(user.id, { role: 'owner' })).after);
     }
     const outcomes = await Promise.allSettled([
       users.update(owners[0]!.id, { role: 'user' }),

@@ -5,12 +5,12 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { NIL, v7 as uuidV7 } from 'uuid';
 import type { Caller, Role } from '../access/caller.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
-import { addressKey } from '../http/client-address.js';
 import { Tokens, type IssuedToken } from '../tokens/tokens.service.js';
 import { LoginThrottle } from './login-throttle.service.js';
 import { refuseWeakPassword } from './password-rule.js';
-import { LoginTurns } from './login-turns.js';
+import { knownClient, LoginTurns, newClientAt, type TurnClient } from './login-turns.js';
 import { hashPassword, verifyPassword } from './password.js';
+import { RegistrationLimit } from './registration-limit.js';
 import { toUsernameKey, User } from './user.entity.js';
 
 /** The credentials of a login attempt, and the client's address. */
@@ -27,29 +27,45 @@ export interface NewUser {
   firstName?: string | undefined;
   lastName?: string | undefined;
   email?: string | undefined;
-  /** The client's address. Undefined for an owner whom the gateway creates at its start, or whom a command creates on the server. */
+  /** The address of a client without a token. Undefined if an owner, the gateway at its start, or a command on the server creates the user. */
   address?: string | undefined;
 }
 
 @Injectable()
 export class UsersService {
   private readonly turns = new LoginTurns();
+  private readonly registrations: RegistrationLimit;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly tokens: Tokens,
     private readonly throttle: LoginThrottle,
     private readonly audit: AuditLog,
-  ) {}
+  ) {
+    this.registrations = new RegistrationLimit(dataSource);
+  }
 
   /**
    * Creates a user with a main token.
    *
-   * @throws ServiceError `conflict` when the user name is taken, `invalid` for a weak password; errors of `LoginTurns`
+   * @throws ServiceError `conflict` when the user name is taken, `invalid` for a weak password, `too_many_requests` after ten registrations
+   * without a token from this address; errors of `LoginTurns`
    */
   async register(input: NewUser): Promise<{ user: User; token: string }> {
     refuseWeakPassword('password', input.password, input.username);
-    const passwordHash = await hashPassword(input.password, input.address && addressKey(input.address));
+    const { address } = input;
+    if (address === undefined) return this.create(input, await hashPassword(input.password));
+    const client = newClientAt(address);
+    await this.turns.run(client, () => this.registrations.take(address));
+    try {
+      return await this.create(input, await hashPassword(input.password, client));
+    } catch (error) {
+      await this.registrations.giveBack(address);
+      throw error;
+    }
+  }
+
+  private async create(input: NewUser, passwordHash: string): Promise<{ user: User; token: string }> {
     return this.dataSource.transaction(async (manager) => {
       const user = manager.create(User, {
         id: uuidV7(),
@@ -138,7 +154,10 @@ export class UsersService {
   ): Promise<string> {
     refuseWeakPassword('new_password', newPassword, caller.username);
     const user = await this.confirmPassword(caller, current);
-    const passwordHash = await hashPassword(newPassword, addressKey(current.address));
+    const passwordHash = await hashPassword(
+      newPassword,
+      knownClient(current.address, toUsernameKey(user.username)),
+    );
     const token = await this.actAs(user, current.address, (manager) =>
       this.replacePassword(manager, { id: user.id, passwordHash }, caller.token.id),
     );
@@ -177,17 +196,21 @@ export class UsersService {
   }
 
   /**
-   * Changes a user's role, or disables or enables the user. Disabling revokes all the user's tokens permanently.
+   * Changes a user's role, or disables or enables the user. Disabling revokes all the user's tokens permanently. Returns the user before
+   * and after the change.
    *
    * @throws ServiceError `not_found`; `conflict` if no enabled owner would remain
    */
-  async update(id: string, changes: Partial<Pick<User, 'role' | 'isDisabled'>>): Promise<User> {
+  async update(
+    id: string,
+    changes: Partial<Pick<User, 'role' | 'isDisabled'>>,
+  ): Promise<{ before: User; after: User }> {
     return this.dataSource.transaction(async (manager) => {
-      await this.changeOwners(manager, id, async () => {
+      const before = await this.changeOwners(manager, id, async () => {
         if (Object.keys(changes).length > 0) await manager.update(User, { id }, changes);
         if (changes.isDisabled) await this.tokens.revokeAll(id, manager);
       });
-      return manager.findOneByOrFail(User, { id });
+      return { before, after: await manager.findOneByOrFail(User, { id }) };
     });
   }
 
@@ -206,10 +229,10 @@ export class UsersService {
   }
 
   /**
-   * Runs `change` on a user, and fails if `change` removes the last enabled owner. Locks the owners first, so that concurrent changes
+   * Runs `change` on a user, and fails if `change` removes the last enabled owner. Returns the user before the change. Locks the owners first, so that concurrent changes
    * cannot remove the last two owners at once.
    */
-  private async changeOwners(manager: EntityManager, id: string, change: () => Promise<void>): Promise<void> {
+  private async changeOwners(manager: EntityManager, id: string, change: () => Promise<void>): Promise<User> {
     const owners = { role: 'owner', isDisabled: false } as const;
     const lock = { mode: 'pessimistic_write' } as const;
     const hadOwner = (await manager.find(User, { where: owners, order: { id: 'ASC' }, lock })).length > 0;
@@ -218,6 +241,7 @@ export class UsersService {
     await change();
     if (hadOwner && !(await manager.existsBy(User, owners)))
       throw new ServiceError('conflict', 'This is the last enabled owner. Make another user an owner first.');
+    return user;
   }
 
   private async replacePassword(
@@ -274,12 +298,14 @@ export class UsersService {
    * Returns the user if the password is right, even if the user is disabled. Pass the result only to `actAs`, which rejects disabled users.
    */
   private async checkPassword(login: Login): Promise<User | undefined> {
-    const attempt = await this.turns.run(addressKey(login.address), () =>
-      this.throttle.begin(login.address, login.username),
-    );
+    const attempt = await this.throttle.identify(login.address, login.username);
+    const client = attempt.isKnown
+      ? knownClient(login.address, toUsernameKey(login.username))
+      : newClientAt(login.address);
+    await this.turns.run(client, () => this.throttle.begin(attempt));
     let user: User | undefined;
     try {
-      user = await this.comparePassword(login);
+      user = await this.comparePassword(login, client);
     } catch (error) {
       // The password could not be checked, so do not count the attempt as a failure.
       await this.throttle.cancel(attempt);
@@ -289,13 +315,13 @@ export class UsersService {
     return user;
   }
 
-  private async comparePassword(login: Login): Promise<User | undefined> {
+  private async comparePassword(login: Login, client: TurnClient): Promise<User | undefined> {
     const user = await this.dataSource.manager
       .createQueryBuilder(User, 'user')
       .addSelect('user.passwordHash')
       .where({ usernameKey: toUsernameKey(login.username) })
       .getOne();
-    const isRight = await verifyPassword(login.password, user?.passwordHash, addressKey(login.address));
+    const isRight = await verifyPassword(login.password, user?.passwordHash, client);
     if (user && isRight) return user;
     this.auditLogin('user.login_failed', user ?? undefined, login.address);
     return undefined;
