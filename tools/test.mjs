@@ -6,7 +6,8 @@ import { install, prepare } from './prepare.mjs';
 const args = process.argv.slice(2);
 if (args[0] === '--unit') {
   install();
-  runJest(['--selectProjects', 'unit', ...args.slice(1)]);
+  // The option takes all values that follow, so it must come last.
+  runJest([...args.slice(1), '--selectProjects', 'unit']);
 } else {
   prepare();
   runJest(args);
