@@ -303,7 +303,7 @@ describeWithBrowser('the administration in the console', (browserPath) => {
       expect(sent).toEqual([]);
       await press('Send POST…');
       await press('Send');
-      await page.getByText('404').waitFor();
+      await page.getByText('404 Not Found').waitFor();
       expect(sent).toEqual([address]);
     });
 

@@ -24,6 +24,8 @@ export function ConfirmDialog({ title, children, action, onConfirm, onClose }: C
       title={title}
       closeButtonProps={{ 'aria-label': 'Close' }}
       role="alertdialog"
+      // The title names only the dialog inside the element with this role.
+      aria-label={title}
     >
       <Stack>
         <Text size="sm" component="div">

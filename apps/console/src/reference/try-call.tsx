@@ -102,11 +102,13 @@ export function TryCall({
           onClose={() => setConfirming(false)}
           onConfirm={() => send.mutateAsync()}
         >
-          <CodeBlock
-            label="Call"
-            text={`${method} ${location.origin}${printCallAddress({ path, query, connection })}`}
-          />
-          The call changes data on the platform. The service cannot undo the change.
+          <Stack gap="xs">
+            <CodeBlock
+              label="Call"
+              text={`${method} ${location.origin}${printCallAddress({ path, query, connection })}`}
+            />
+            <span>The call changes data on the platform. The service cannot undo the change.</span>
+          </Stack>
         </ConfirmDialog>
       )}
       {send.error && <FaultNotice error={send.error} />}
