@@ -161,7 +161,12 @@ describe('natsUsers', () => {
   it('does not let a gateway reply to its own message on a subject that the message names', async () => {
     const targets = ['$JS.API.STREAM.PURGE.INGEST', '_INBOX_gateway.mine'];
     const answer = (connection: NatsConnection, subject: string): void => {
-      connection.subscribe('live.connections', { max: 1, callback: (_, message) => message.respond('{}') });
+      connection.subscribe('live.connections', {
+        max: 1,
+        callback: (_, message) => {
+          message.respond('{}');
+        },
+      });
       connection.publish('live.connections', '', { reply: subject });
     };
 
