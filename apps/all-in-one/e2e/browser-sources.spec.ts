@@ -128,6 +128,7 @@ describeWithBrowser('browser sources in the console', (browserPath) => {
     await page.getByRole('option', { name: 'channel-poll-end' }).click();
     // Closes the list of options, which covers the button.
     await page.keyboard.press('Tab');
+    expect(await view.findBarriersInAllLooks('browser-sources-edit')).toEqual([]);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await row.getByText('channel-poll-end').waitFor();
     const sendOf = (event_type: string, title: string): Promise<unknown> =>

@@ -118,7 +118,7 @@ export function LifetimeField({ value, onChange, error, unchanged }: LifetimeFie
       onChange={(days) => onChange(days ?? '')}
       allowDeselect={false}
       error={error}
-      maw={320}
+      maw={360}
     />
   );
 }
