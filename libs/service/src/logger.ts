@@ -48,8 +48,8 @@ const secretPaths = [
 ];
 
 /**
- * Creates the logger of a service. It writes JSON lines to standard error (see also `writeLogsAsSentences`); standard output is for people. When traces are on, lines about
- * an HTTP request in a sampled trace contain its `traceId`.
+ * Creates the logger of a service. It writes JSON lines to standard error (see also `writeLogsAsSentences`); standard output is for people.
+ * When traces are on, lines about an HTTP request in a sampled trace contain its `traceId`.
  */
 export function createLogger(service: string, level: string, tracing?: Pick<Tracing, 'find'>): Logger {
   const serializers = { err: (error: unknown) => toLoggedError(error) };

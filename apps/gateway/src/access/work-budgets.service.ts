@@ -36,9 +36,10 @@ interface Budget {
 }
 
 /**
- * Limits the time that a gateway works for each user, so that a client in a loop slows down only its own user, and a client
- * with a named token only partly. A piece of work is a request, or one page of an export or a catch-up. Time in which the client sends a body or reads a response is free. When the services are
- * busy, work takes longer, so each user gets less done. Owners are exempt. RATE_LIMIT_REQUESTS=0 turns the limit off.
+ * Limits the time that a gateway works for each user, so that a client in a loop slows down only its own user, and a client with a named
+ * token only partly. A piece of work is a request, or one page of an export or a catch-up. Time in which the client sends a body or reads a
+ * response is free. When the services are busy, work takes longer, so each user gets less done. Owners are exempt. RATE_LIMIT_REQUESTS=0
+ * turns the limit off.
  */
 @Injectable()
 export class WorkBudgets {

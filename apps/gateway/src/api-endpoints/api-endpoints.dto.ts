@@ -37,7 +37,8 @@ const scope = {
   example: '0bd92a09-59b5-536f-880a-7140fc066e18',
 };
 
-// `.` or `..` between slashes, also percent-encoded. Browsers resolve such a segment, so a call of the endpoint would reach another address.
+// `.` or `..` between slashes, also percent-encoded. Browsers resolve such a segment, so a call of the endpoint would reach another
+// address.
 const dotSegment = /(^|[/\\])(\.|%2e){1,2}($|[/\\])/i;
 
 function HasNoDotSegments(): PropertyDecorator {

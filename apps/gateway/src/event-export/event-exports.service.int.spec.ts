@@ -55,8 +55,8 @@ afterEach(() => {
 });
 
 /**
- * Starts a server that responds with exports. The path names the user and the token: `/<user>` a main token, `/<user>/<token>` a named token.
- * The user `owner` is an owner. Requests to `/held` never get a response.
+ * Starts a server that responds with exports. The path names the user and the token: `/<user>` a main token, `/<user>/<token>` a named
+ * token. The user `owner` is an owner. Requests to `/held` never get a response.
  */
 async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   const tokens: Pick<TokenLookup, 'findEnded'> = {

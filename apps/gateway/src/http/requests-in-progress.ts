@@ -138,8 +138,8 @@ export function clientKeyOf(request: IncomingMessage): string {
 }
 
 /**
- * The key under which a limit counts a client without a token (`addressKey`). Undefined for a trusted proxy that sends a request of its own,
- * such as a health check, or that names no client.
+ * The key under which a limit counts a client without a token (`addressKey`). Undefined for a trusted proxy that sends a request of its
+ * own, such as a health check, or that names no client.
  */
 export function anonymousKeyOf(request: IncomingMessage): string | undefined {
   const { addressOf, keyOf, isProxy } = connectionOf(request.socket);

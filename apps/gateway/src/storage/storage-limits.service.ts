@@ -80,7 +80,9 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Counts requests that create records (`StoresData`). Add this hook after those of `AccessControl`, which must admit the request first. */
+  /**
+   * Counts requests that create records (`StoresData`). Add this hook after those of `AccessControl`, which must admit the request first.
+   */
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, _reply, done) => {
       const caller = callerOf(request);

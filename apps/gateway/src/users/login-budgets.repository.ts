@@ -6,8 +6,8 @@ import type { EntityManager } from 'typeorm';
 // and for a name that many addresses try.
 const burst = 20;
 const secondsPerAttempt = 60;
-// A use takes this much from the budget of an address (IPv6: its /64 network), of its /56 network, and of its /48 network. Each network has four times the
-// budget of the network that it contains, so one client cannot use up the budget of its neighbors.
+// A use takes this much from the budget of an address (IPv6: its /64 network), of its /56 network, and of its /48 network. Each network has
+// four times the budget of the network that it contains, so one client cannot use up the budget of its neighbors.
 const networkCosts = [1, 1 / 4, 1 / 16];
 /**
  * A time that is further than this in the future was stored before the database's clock was set back, and does not count. Concurrent

@@ -27,7 +27,9 @@ export interface NewUser {
   firstName?: string | undefined;
   lastName?: string | undefined;
   email?: string | undefined;
-  /** The address of a client without a token. Undefined if an owner, the gateway at its start, or a command on the server creates the user. */
+  /**
+   * The address of a client without a token. Undefined if an owner, the gateway at its start, or a command on the server creates the user.
+   */
   address?: string | undefined;
 }
 
@@ -229,8 +231,8 @@ export class UsersService {
   }
 
   /**
-   * Runs `change` on a user, and fails if `change` removes the last enabled owner. Returns the user before the change. Locks the owners first, so that concurrent changes
-   * cannot remove the last two owners at once.
+   * Runs `change` on a user, and fails if `change` removes the last enabled owner. Returns the user before the change. Locks the owners
+   * first, so that concurrent changes cannot remove the last two owners at once.
    */
   private async changeOwners(manager: EntityManager, id: string, change: () => Promise<void>): Promise<User> {
     const owners = { role: 'owner', isDisabled: false } as const;

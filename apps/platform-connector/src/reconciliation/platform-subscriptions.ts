@@ -43,8 +43,8 @@ export class PlatformSubscriptions {
   ) {}
 
   /**
-   * Lists all subscriptions, each one once: pages can overlap, and a user's listing can contain the application's subscriptions. If any page
-   * fails, the whole listing fails.
+   * Lists all subscriptions, each one once: pages can overlap, and a user's listing can contain the application's subscriptions. If any
+   * page fails, the whole listing fails.
    */
   async list(signal: AbortSignal): Promise<PlatformListing> {
     const isOfUsers = (await this.transports.method()) === 'websocket';

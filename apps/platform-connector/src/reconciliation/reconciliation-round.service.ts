@@ -42,7 +42,9 @@ const listingPauseMsPerSubscription = 6;
 /** Runs one round: compares the wanted subscriptions with the platform's, and creates and deletes subscriptions accordingly. */
 @Injectable()
 export class ReconciliationRound {
-  /** See `confirmDeletions`. Each instance needs two listings of its own, so a restart or a change of the instance only delays deletions. */
+  /**
+   * See `confirmDeletions`. Each instance needs two listings of its own, so a restart or a change of the instance only delays deletions.
+   */
   private suspects: ReadonlySet<string> = new Set();
 
   constructor(

@@ -16,7 +16,10 @@ export interface LiveUsage {
   waiting: number;
 }
 
-/** A gateway's announcement. `users` also contains named tokens, by their ids. A user whose counts are all zero no longer has open connections at this gateway. */
+/**
+ * A gateway's announcement. `users` also contains named tokens, by their ids. A user whose counts are all zero no longer has open
+ * connections at this gateway.
+ */
 export interface LiveUsageMessage {
   /** Random id of the process. */
   gateway: string;

@@ -21,9 +21,9 @@ interface Waiter {
 const courtesyMs = { min: 50, spread: 100 };
 
 /**
- * Limits the number of concurrent catch-ups per user, and per named token, across all gateways. Further catch-ups wait in order of arrival. The limit on live
- * connections also bounds this queue. The catch-up limit is not exact: if two gateways begin catch-ups at the same moment, or NATS is
- * unavailable, each gateway can run the maximum.
+ * Limits the number of concurrent catch-ups per user, and per named token, across all gateways. Further catch-ups wait in order of arrival.
+ * The limit on live connections also bounds this queue. The catch-up limit is not exact: if two gateways begin catch-ups at the same
+ * moment, or NATS is unavailable, each gateway can run the maximum.
  */
 @Injectable()
 export class CatchUps {

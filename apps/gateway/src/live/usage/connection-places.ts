@@ -40,7 +40,8 @@ export class ConnectionPlaces {
   }
 
   /**
-   * Takes a place for a user and the token, and waits if none is free. Returns whether the client had to wait. Call `release` to give the place back.
+   * Takes a place for a user and the token, and waits if none is free. Returns whether the client had to wait. Call `release` to give the
+   * place back.
    *
    * @throws ServiceError `too_many_requests`; `unavailable` if the process has too many connections or is stopping
    */
@@ -99,7 +100,8 @@ export class ConnectionPlaces {
 
   /**
    * Returns how many connections this gateway must close, by user. Includes only users who were over the limit at the previous call too, so
-   * that a short overlap closes nothing. Does not check the limits of tokens exactly, because their users have room left. If several gateways serve the user, only the one with the highest id closes connections.
+   * that a short overlap closes nothing. Does not check the limits of tokens exactly, because their users have room left. If several
+   * gateways serve the user, only the one with the highest id closes connections.
    */
   findExcess(): Map<string, number> {
     const excess = new Map<string, number>();
