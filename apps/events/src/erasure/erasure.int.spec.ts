@@ -53,8 +53,16 @@ describe('an erasure', () => {
   /** Starts another instance. The stages that wait or need NATS are empty, unless the test replaces them. */
   function start(replaced: readonly Stage[] = []): ErasureRunner {
     const stages = new Map<ErasureStage, Stage>();
-    for (const name of ['announcing', 'ingest', 'streamers', 'event_stream', 'caches'] as const)
-      stages.set(name, emptyStage(name));
+    const empty = [
+      'announcing',
+      'ingest',
+      'streamers',
+      'connector',
+      'gateway',
+      'event_stream',
+      'caches',
+    ] as const;
+    for (const name of empty) stages.set(name, emptyStage(name));
     const saved = new SavedSummaries(store.dataSource, store.changes);
     const summaries: Pick<StreamSummaries, 'invalidate'> = { invalidate: (ids) => saved.remove(ids) };
     const real = [
