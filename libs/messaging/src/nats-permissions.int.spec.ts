@@ -66,6 +66,7 @@ describe('natsUsers', () => {
         'intake.events',
         'live.replay.channel-raid.1',
         'live.usage',
+        '_INBOX_events.x',
       ],
     ],
     ['gateway.events', [...reading, '$JS.API.CONSUMER.DELETE.EVENTS.mine']],
@@ -99,7 +100,7 @@ describe('natsUsers', () => {
         'intake.other',
         ...reading,
         '$JS.API.STREAM.PURGE.INGEST',
-        '_INBOX_events.x',
+        '_INBOX_platform-connector.x',
       ],
     ],
     [
