@@ -6,8 +6,27 @@ import { identityKeys } from './identity-keys.js';
 type Data = Record<string, unknown>;
 
 // Read the file directly, because libraries that web pages use must not import the platform's code.
-const catalogue = 'libs/platforms/src/twitch/catalogue/event-examples.json';
-const examples = Object.entries(JSON.parse(readFileSync(catalogue, 'utf8')) as Record<string, Data>);
+const catalogue = 'libs/platforms/src/twitch/catalogue';
+const examples = Object.entries(
+  JSON.parse(readFileSync(`${catalogue}/event-examples.json`, 'utf8')) as Record<string, Data>,
+);
+
+interface Conditions {
+  type: string;
+  version: string;
+  condition: string[];
+  condition_optional: string[];
+  condition_exactly_one_of: string[];
+}
+
+// In the order of precedence.
+const channelKeys = ['broadcaster_user_id', 'to_broadcaster_user_id', 'from_broadcaster_user_id', 'user_id'];
+const types = JSON.parse(readFileSync(`${catalogue}/event-types.json`, 'utf8')) as Conditions[];
+const conditions = types.map((row) => {
+  const keys = [...row.condition, ...row.condition_optional, ...row.condition_exactly_one_of.slice(0, 1)];
+  const condition = Object.fromEntries(keys.map((key) => [key, `id of ${key}`]));
+  return { name: `${row.type}/${row.version}`, condition, key: channelKeys.find((key) => key in condition) };
+});
 
 /** Returns the example as the service stores it. The platform sends drops in batches. */
 const toEvent = ([name, example]: [string, Data]) => {
@@ -89,6 +108,11 @@ describe(channelOf.name, () => {
     expect(channelOf(example)).toEqual(
       prefix && { id: example[`${prefix}_id`], name: example[`${prefix}_name`] },
     );
+  });
+
+  it.each(conditions)('finds the channel in the condition of $name', ({ condition, key }) => {
+    const id = key && condition[key];
+    expect(channelOf({ condition })).toEqual(id && { id, name: id });
   });
 
   it('finds the channel in the condition of a revoked subscription', () => {

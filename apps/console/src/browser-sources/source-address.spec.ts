@@ -4,8 +4,27 @@ import { placeOnChannel, printSourceAddress } from './source-address.js';
 type Data = Record<string, unknown>;
 
 // Read the file directly, because the console must not import the platform's code.
-const catalogue = 'libs/platforms/src/twitch/catalogue/event-examples.json';
-const examples = Object.entries(JSON.parse(readFileSync(catalogue, 'utf8')) as Record<string, Data>);
+const catalogue = 'libs/platforms/src/twitch/catalogue';
+const examples = Object.entries(
+  JSON.parse(readFileSync(`${catalogue}/event-examples.json`, 'utf8')) as Record<string, Data>,
+);
+
+interface Conditions {
+  type: string;
+  version: string;
+  condition: string[];
+  condition_optional: string[];
+  condition_exactly_one_of: string[];
+}
+
+// In the order of precedence.
+const channelKeys = ['broadcaster_user_id', 'to_broadcaster_user_id', 'from_broadcaster_user_id', 'user_id'];
+const types = JSON.parse(readFileSync(`${catalogue}/event-types.json`, 'utf8')) as Conditions[];
+const conditions = types.map((row) => {
+  const keys = [...row.condition, ...row.condition_optional, ...row.condition_exactly_one_of.slice(0, 1)];
+  const condition = Object.fromEntries(keys.map((key) => [key, `id of ${key}`]));
+  return { name: `${row.type}/${row.version}`, condition, key: channelKeys.find((key) => key in condition) };
+});
 
 describe(printSourceAddress.name, () => {
   it('has everything in the fragment, and encodes names', () => {
@@ -46,11 +65,10 @@ describe(placeOnChannel.name, () => {
     });
   });
 
-  it('changes the channel in the condition of a revoked subscription', () => {
-    const condition = { broadcaster_user_id: '1', user_id: '2' };
-    expect(placeOnChannel({ type: 'channel.chat.message', condition }, channel)).toEqual({
-      type: 'channel.chat.message',
-      condition: { broadcaster_user_id: '7', user_id: '2' },
+  it.each(conditions)('changes only the channel in the condition of $name', ({ condition, key }) => {
+    expect(placeOnChannel({ type: 'any', condition }, channel)).toEqual({
+      type: 'any',
+      condition: { ...condition, ...(key && { [key]: '7' }) },
     });
   });
 });
