@@ -72,14 +72,16 @@ async function printLimits() {
   const limits = await importLive('live-limits');
   const { catchUpLimits, connectionLimits, keepAliveMs, maxBufferedBytes, webSocketLimits } = limits;
   const { rehearsalLimits } = await import('../apps/gateway/dist/rehearsals/rehearsal-limits.js');
+  const { namedTokenShare, shareOf } = await import('../apps/gateway/dist/access/caller.js');
+  const ofToken = ({ perUser }) => shareOf(perUser, { share: namedTokenShare });
   const print = (number) => number.toLocaleString('en');
   return printTable(
     ['what', 'limit'],
     [
       ['connections per user, at all gateways', print(connectionLimits.perUser)],
-      ['connections per named token, at all gateways', print(connectionLimits.perUser / 2)],
+      ['connections per named token, at all gateways', print(ofToken(connectionLimits))],
       ['concurrent catch-ups per user, at all gateways', print(catchUpLimits.perUser)],
-      ['concurrent catch-ups per named token, at all gateways', print(catchUpLimits.perUser / 2)],
+      ['concurrent catch-ups per named token, at all gateways', print(ofToken(catchUpLimits))],
       ['messages that a catch-up reads per second', print(catchUpLimits.messagesPerSecond)],
       ['connections per gateway, including clients that wait', print(connectionLimits.connections)],
       ['data that waits for one slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],

@@ -52,8 +52,8 @@ export interface Payer {
   share: number;
 }
 
-// A leaked token leaves the other half to its user, who can then revoke the token.
-const namedTokenShare = 0.5;
+/** The share of its user's limits that a named token can use. A leaked token leaves the rest to its user, who can then revoke the token. */
+export const namedTokenShare = 0.5;
 
 /** Returns who pays for a caller's work: the user and, out of its share of the user's limits, the named token. */
 export function payersOf({ id, token }: LimitedCaller): Payer[] {
