@@ -214,6 +214,20 @@ describeWithBrowser('the administration in the console', (browserPath) => {
         { timeoutMs: 90_000 },
       );
     });
+
+    it('shows only the entries with the chosen action and user', async () => {
+      await view.visit('/audit-log');
+      const entries = view.page.getByRole('region', { name: 'Entries' });
+      await entries.getByText('deleted the scope').first().waitFor();
+      for (const name of ['Action', 'User']) {
+        await view.page.getByRole('combobox', { name }).click();
+        await view.page.getByRole('option', { name: name === 'User' ? 'owner' : 'user.logged_in' }).click();
+      }
+      await entries.getByText('owner logged in').first().waitFor();
+
+      expect(await view.findBarriersInAllLooks('audit-log-filtered')).toEqual([]);
+      expect(await entries.getByText('scope').count()).toBe(0);
+    });
   });
 
   describe('the reference', () => {

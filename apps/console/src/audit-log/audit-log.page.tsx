@@ -87,7 +87,7 @@ function FilterBar({ filters, onChange }: FilterBarProps) {
     },
   });
   return (
-    <Group gap="xs" mb="sm">
+    <Group gap="xs" mb="sm" px={{ base: 'sm', sm: 'lg' }}>
       <Select {...select('action')} aria-label="Action" placeholder="All actions" data={actions} />
       <Select
         {...select('user')}
