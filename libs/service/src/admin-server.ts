@@ -73,8 +73,7 @@ function mayRead(permission: Permission, { headers }: IncomingMessage): boolean 
 
 /** Whether the `Host` header names loopback. HTTP/1.0 clients may omit the header; browsers never do. */
 function isForLocalHost({ headers: { host = 'localhost' } }: IncomingMessage): boolean {
-  const [, name = ''] =
-    /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(host)?.filter((part) => part !== undefined) ?? [];
+  const [, name = ''] = /^\[?(.*?)\]?(?::\d*)?$/.exec(host) ?? [];
   return isLocal(name.toLowerCase());
 }
 

@@ -11,6 +11,7 @@ import type { ErasureStep, SoughtUser, Stage } from './erasure-step.js';
 import type { RunningErasure } from './erasures.repository.js';
 
 /** Erases what another service stores about the user outside of events. */
+@Injectable()
 abstract class StoredUsersStage implements Stage {
   abstract readonly name: Stage['name'];
   protected abstract readonly contracts: StoredUserContracts;
@@ -48,10 +49,6 @@ abstract class StoredUsersStage implements Stage {
 export class ConnectorStage extends StoredUsersStage {
   readonly name = 'connector';
   protected readonly contracts = connectorStoredUsers;
-
-  constructor(client: RequestClient) {
-    super(client);
-  }
 }
 
 /** Erases the replays and rehearsals whose filters contain the user's id. */
@@ -59,8 +56,4 @@ export class ConnectorStage extends StoredUsersStage {
 export class GatewayStage extends StoredUsersStage {
   readonly name = 'gateway';
   protected readonly contracts = gatewayStoredUsers;
-
-  constructor(client: RequestClient) {
-    super(client);
-  }
 }

@@ -105,7 +105,10 @@ export class CatchUps {
   private async take(payer: Payer, signal: AbortSignal): Promise<void> {
     const { id } = payer;
     signal.throwIfAborted();
-    if (!this.waiting.has(id) && this.hasRoom(payer)) return this.board.change(id, 'catchUps', 1);
+    if (!this.waiting.has(id) && this.hasRoom(payer)) {
+      this.board.change(id, 'catchUps', 1);
+      return;
+    }
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         this.leave(id, waiter);
