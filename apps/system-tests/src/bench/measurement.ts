@@ -5,7 +5,7 @@ import type { LoadCounts } from '../load/response-counter.js';
 import { cpuMicrosecondsPer, cpuReader } from '../measure/cpu-by-role.js';
 import { memoryMegabytes, memoryMegabytesOfFamily } from '../measure/processes.js';
 import type { Servers } from '../system/servers.js';
-import type { Subject } from './subject.js';
+import type { Counters, Subject } from './subject.js';
 
 export interface MeasurementOptions {
   kind: LoadKind;
@@ -21,6 +21,8 @@ export interface Measurement {
   perSecond: number;
   /** Acknowledged by the stream. Undefined if the subject publishes nothing. */
   publishedPerSecond: number | undefined;
+  /** Successful responses per batch. Undefined as above. */
+  eventsPerBatch: number | undefined;
   latencyMs: LoadCounts['latencyMs'];
   failed: Record<string, number>;
   /** Per event, by process. */
@@ -37,17 +39,18 @@ export async function measure(
   await wait(options.warmUpSeconds * 1_000);
   const readCpu = cpuReader({ pids: subject.pids, servers, load });
   await load.takeCounts();
-  const [cpuBefore, publishedBefore] = [readCpu(), await subject.countPublished?.()];
+  const [cpuBefore, countersBefore] = [readCpu(), await subject.readCounters?.()];
   await wait(options.seconds * 1_000);
   const counts = await load.takeCounts();
-  const [cpuAfter, publishedAfter] = [readCpu(), await subject.countPublished?.()];
+  const [cpuAfter, countersAfter] = [readCpu(), await subject.readCounters?.()];
   await load.stop();
+  const difference = (name: keyof Counters): number | undefined =>
+    countersBefore && countersAfter && countersAfter[name] - countersBefore[name];
+  const [published, batches] = [difference('published'), difference('batches')];
   return {
     perSecond: counts.succeeded / counts.seconds,
-    publishedPerSecond:
-      publishedBefore === undefined || publishedAfter === undefined
-        ? undefined
-        : (publishedAfter - publishedBefore) / counts.seconds,
+    publishedPerSecond: published === undefined ? undefined : published / counts.seconds,
+    eventsPerBatch: batches === undefined ? undefined : counts.succeeded / batches,
     latencyMs: counts.latencyMs,
     failed: counts.failed,
     cpuMicroseconds: cpuMicrosecondsPer(counts.succeeded, cpuBefore, cpuAfter),

@@ -8,12 +8,19 @@ import { startSystem } from '../system/system.js';
 /** What is measured: the raw ceiling, or the system with one or two processes per service. */
 export type SubjectName = 'ceiling' | '1 + 1' | '2 + 2';
 
+export interface Counters {
+  /** Events that the stream has acknowledged. */
+  published: number;
+  /** Batches that the events services have received. */
+  batches: number;
+}
+
 /** A measured system, with its processes by role. */
 export interface Subject extends Credentials {
   ports: number[];
   pids: Record<string, number[]>;
-  /** Number of events that the stream has acknowledged so far. Undefined if the subject publishes nothing. */
-  countPublished?: () => Promise<number>;
+  /** Numbers so far. Undefined if the subject publishes nothing. */
+  readCounters?: () => Promise<Counters>;
   stop(): Promise<void>;
 }
 
@@ -38,11 +45,15 @@ export async function startSubject(
       gateway: system.gateways.map(({ pid }) => pid),
       events: system.events.map(({ pid }) => pid),
     },
-    countPublished: async () => {
-      const counts = await Promise.all(
-        system.events.map((events) => events.metric('events_published_total')),
-      );
-      return counts.reduce((sum, count) => sum + count, 0);
+    readCounters: async () => {
+      const total = async (metric: string): Promise<number> => {
+        const counts = await Promise.all(system.events.map((events) => events.metric(metric)));
+        return counts.reduce((sum, count) => sum + count, 0);
+      };
+      return {
+        published: await total('events_published_total'),
+        batches: await total('events_ingest_batch_events_count'),
+      };
     },
     stop: () => system.stop(),
   };

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import type { ServerAddresses } from '../system/servers.js';
 import { describeMachine } from './machine.js';
@@ -10,6 +10,8 @@ export interface SystemTest {
   command: string;
   /** File name in docs. */
   page: string;
+  /** Whether the test writes a part at the end of another test's page. Default: a whole page. */
+  isPart?: boolean;
   /** Which processes run, and what shares the machine. */
   setting: string;
 }
@@ -44,28 +46,29 @@ export async function report(test: SystemTest, run: TestRun): Promise<void> {
   const { sections, isWhole } = run;
   process.stdout.write(`\n${printPromises(sections)}\n\n`);
   const page = await printPage(test, run);
-  if (isWhole) await writePage(`docs/${test.page}`, page);
+  if (isWhole) await writePage(test, page);
   else process.stdout.write(page);
   if (sections.some(({ promises }) => promises.some(({ isKept }) => !isKept))) process.exitCode = 1;
 }
 
 async function printPage(
-  { title, command, setting }: SystemTest,
+  { title, command, setting, isPart = false }: SystemTest,
   { servers, machine, startedAt, sections }: TestRun,
 ): Promise<string> {
   const minutes = Math.ceil((performance.now() - startedAt) / 60_000);
   const date = new Date().toISOString().slice(0, 10);
+  const level = isPart ? '##' : '#';
   const paragraphs = [
-    `# ${title}`,
-    `<!-- Written by npm run ${command}: run it again instead of editing this page. -->`,
-    `\`npm run ${command}\` wrote this page on ${date}, in ${minutes} minutes.`,
+    `${level} ${title}`,
+    `${markOf(command)} run it again instead of editing this ${isPart ? 'part' : 'page'}. -->`,
+    `\`npm run ${command}\` wrote this ${isPart ? 'part' : 'page'} on ${date}, in ${minutes} minutes.`,
     setting,
     table(['machine', ''], Object.entries({ ...(servers && (await describeMachine(servers))), ...machine })),
-    '## Promises',
+    `${level}# Promises`,
     printPromises(sections),
     // Skip sections that have only promises.
     ...sections.flatMap(({ title: heading, paragraphs: texts }) =>
-      texts.length > 0 ? [`## ${heading}`, ...texts] : [],
+      texts.length > 0 ? [`${level}# ${heading}`, ...texts] : [],
     ),
   ];
   return `${paragraphs.join('\n\n')}\n`;
@@ -78,8 +81,21 @@ function printPromises(sections: readonly Section[]): string {
   return table(['promise', 'measured', ''], rows);
 }
 
-async function writePage(path: string, markdown: string): Promise<void> {
-  await writeFile(path, await format(markdown, { ...(await resolveConfig(path)), parser: 'markdown' }));
+function markOf(command: string): string {
+  return `<!-- Written by npm run ${command}:`;
+}
+
+/** Replaces the page, or this test's part of it. Keeps what other tests wrote into the page. */
+async function writePage({ page, command, isPart = false }: SystemTest, markdown: string): Promise<void> {
+  const path = `docs/${page}`;
+  const old = await readFile(path, 'utf8').catch(() => ''); // a new page
+  // Each test's text starts with a heading and the mark.
+  const others = old
+    .split(/^(?=#+ .*\n\n<!-- Written by npm run )/m)
+    .filter((text) => !text.includes(markOf(command)));
+  const texts = isPart ? [...others, markdown] : [markdown, ...others];
+  const options = { ...(await resolveConfig(path)), parser: 'markdown' };
+  await writeFile(path, await format(texts.join('\n'), options));
 }
 
 /** Markdown table. */

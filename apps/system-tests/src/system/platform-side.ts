@@ -24,6 +24,9 @@ export interface Application {
   clientSecret: string;
 }
 
+// Shared by all systems of a run, so that one can start on a copy of another's database.
+const secretKey = randomBytes(32).toString('hex');
+
 /**
  * Adds the simulator (without generated events), two connectors, and two monitors to a running system. Uses that system's options.
  *
@@ -41,7 +44,6 @@ export async function startPlatformSide(
   const simulator = await createSimulator(application, controlSecret, gatewayUrl);
   await simulator.start();
   const tap = await PlatformTap.start(simulator.url);
-  const secretKey = randomBytes(32).toString('hex');
   const createConnector = async (): Promise<ServiceProcess> =>
     new ServiceProcess(
       'platform-connector',
