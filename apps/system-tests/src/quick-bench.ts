@@ -2,23 +2,26 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startSubject } from './bench/subject.js';
 import { say } from './measure/progress.js';
-import { measureLive } from './quick-bench/live.js';
-import { printComparison, type Comparison, type PathName } from './quick-bench/report.js';
+import { LiveSubject } from './quick-bench/live.js';
+import { printComparison, type PathName, type Runs } from './quick-bench/report.js';
 import { measureRequests } from './quick-bench/requests.js';
-import { cpuOf, type Run } from './quick-bench/run.js';
-import { prepareSide, type Side } from './quick-bench/side.js';
+import { cpuOf, joinRuns, type Run } from './quick-bench/run.js';
+import { startSides, type Side } from './quick-bench/side.js';
 import { measureStart } from './quick-bench/start-up.js';
-import { startServers } from './system/servers.js';
-import { startSystem } from './system/system.js';
 
 // npm run bench:quick -- --baseline FOLDER: alternates between this checkout and another built one, on the same PostgreSQL and nats-server,
 // looks for losses, and writes its part of docs/benchmarks.md. --only PATH measures one path, prints the result, and leaves the page
 // unchanged.
 
-/** Rounds by path. A round measures both sides, in the other order than the round before. */
+/** Rounds by path. Each starts the services of both sides again, because two processes of the same build can differ by 10 % until they end. */
 const rounds: Readonly<Record<PathName, number>> = { pages: 5, webhook: 7, post: 7, live: 3, start: 3 };
-/** Requests by path. Pages come first, before other requests have added events to the store. */
+// Warm-up: under load, V8 compiles hot code within a few seconds.
+const firstRun = { warmUpSeconds: 0, seconds: 5 };
+// The speed of a shared machine changes within a minute, so both sides take turns in short runs.
+const shortRun = { warmUpSeconds: 0.5, seconds: 3 };
+/** In this order, because later requests add events to the store. */
 const requestKinds = { pages: 'lists', webhook: 'notifications', post: 'posts' } as const;
+type RequestPath = keyof typeof requestKinds;
 
 const { values: flags } = parseArgs({
   options: { baseline: { type: 'string' }, only: { type: 'string' } },
@@ -29,66 +32,80 @@ if (flags.baseline === undefined) throw new Error('name a built checkout: --base
 if (chosen.length === 0) throw new Error(`--only takes one of ${names.join(', ')}`);
 
 const startedAt = performance.now();
-const comparisons = new Map<PathName, Comparison>(chosen.map((name) => [name, { own: [], baseline: [] }]));
+const comparisons = new Map<PathName, Runs>(chosen.map((path) => [path, { own: [], baseline: [] }]));
+const checkouts = { own: resolve('.'), baseline: resolve(flags.baseline) };
+say('preparing the stores');
+const { servers, sides } = await startSides(checkouts);
 
-const servers = await startServers();
+/** Measures both sides in turns: A B B A. */
+async function alternate(path: PathName, measure: (side: Side) => Promise<Run>): Promise<void> {
+  const runs: Runs = { own: [], baseline: [] };
+  for (const side of [...sides, ...sides.toReversed()]) runs[side.name].push(await measure(side));
+  for (const { name } of sides) note(path, name, joinRuns(runs[name]));
+}
 
-function note(path: PathName, side: Side, run: Run): void {
-  const runs = comparisons.get(path)?.[side.name];
+function note(path: PathName, side: Side['name'], run: Run): void {
+  const runs = comparisons.get(path)?.[side];
   runs?.push(run);
-  const batch = run.eventsPerBatch === undefined ? '' : `, ${run.eventsPerBatch.toFixed(1)} events per batch`;
-  say(
-    `${path}, round ${runs?.length}/${rounds[path]}, ${side.name}: ${cpuOf(run).toFixed(1)} µs of CPU, ${run.perSecond.toFixed(1)}/s, p99 ${run.p99.toFixed(1)} ms, ${run.failed} failed${batch}`,
+  say(`${path}, round ${runs?.length}/${rounds[path]}, ${side}: ${describe(run)}`);
+}
+
+function describe({ perSecond, p99, failed, eventsPerBatch, ...run }: Run): string {
+  const batches = eventsPerBatch === undefined ? '' : `, ${eventsPerBatch.toFixed(1)} events per batch`;
+  return `${cpuOf(run).toFixed(1)} µs of CPU, ${perSecond.toFixed(1)}/s, p99 ${p99.toFixed(1)} ms, ${failed} failed${batches}`;
+}
+
+/** Starts both sides, measures the paths, and stops both sides. */
+async function withBoth<Subject extends { stop(): Promise<void> }>(
+  start: (side: Side) => Promise<Subject>,
+  work: (subjectOf: (side: Side) => Subject) => Promise<void>,
+): Promise<void> {
+  const subjects = new Map<Side, Subject>();
+  try {
+    for (const side of sides) subjects.set(side, await start(side));
+    await work((side) => {
+      const subject = subjects.get(side);
+      if (!subject) throw new Error(`${side.name} is not running`);
+      return subject;
+    });
+  } finally {
+    for (const subject of subjects.values()) await subject.stop();
+  }
+}
+
+async function measureRequestPaths(paths: readonly RequestPath[]): Promise<void> {
+  if (paths.length === 0) return;
+  const start = async (side: Side) =>
+    startSubject('1 + 1', side.servers, await side.createDatabase(), { checkout: side.checkout });
+  await withBoth(start, async (subjectOf) => {
+    for (const path of paths) {
+      const kind = requestKinds[path];
+      for (const side of sides) await measureRequests(subjectOf(side), servers, { kind, ...firstRun });
+      await alternate(path, (side) => measureRequests(subjectOf(side), servers, { kind, ...shortRun }));
+    }
+  });
+}
+
+async function measureLive(): Promise<void> {
+  await withBoth(
+    (side) => LiveSubject.start(side),
+    async (subjectOf) => {
+      for (const side of sides) await subjectOf(side).measure(servers, firstRun);
+      await alternate('live', (side) => subjectOf(side).measure(servers, shortRun));
+    },
   );
 }
 
-/** Measures the chosen requests of a round on one system: its start takes as long as a measurement. */
-async function runRequests(side: Side, paths: readonly (keyof typeof requestKinds)[]): Promise<void> {
-  const { checkout } = side;
-  const subject = await startSubject('1 + 1', servers, await side.createDatabase(), { checkout });
-  try {
-    for (const path of paths) note(path, side, await measureRequests(subject, servers, requestKinds[path]));
-  } finally {
-    await subject.stop();
-  }
-}
-
-async function runLive(side: Side): Promise<void> {
-  const { checkout } = side;
-  const system = await startSystem(servers, await side.createDatabase(), {
-    gateways: 1,
-    events: 1,
-    checkout,
-  });
-  try {
-    note('live', side, await measureLive(system, servers));
-  } finally {
-    await system.stop();
-  }
-}
-
-async function runRound(round: number, side: Side): Promise<void> {
-  const due = chosen.filter((path) => round <= rounds[path]);
-  const requests = due.filter((path) => path in requestKinds) as (keyof typeof requestKinds)[]; // Safe cast: just checked
-  if (requests.length > 0) await runRequests(side, requests);
-  if (due.includes('live')) await runLive(side);
-  if (due.includes('start')) note('start', side, await measureStart(side, servers));
-}
-
 try {
-  say('preparing the stores');
-  const sides = [
-    await prepareSide(servers, { name: 'own', checkout: resolve('.') }),
-    await prepareSide(servers, { name: 'baseline', checkout: resolve(flags.baseline) }),
-  ];
-  for (let round = 1; round <= Math.max(...chosen.map((path) => rounds[path])); round += 1)
-    for (const side of round % 2 === 1 ? sides : sides.toReversed()) await runRound(round, side);
-  await printComparison(comparisons, {
-    servers,
-    startedAt,
-    baseline: resolve(flags.baseline),
-    isWhole: flags.only === undefined,
-  });
+  for (let round = 1; round <= Math.max(...chosen.map((path) => rounds[path])); round += 1) {
+    const due = chosen.filter((path) => round <= rounds[path]);
+    await measureRequestPaths(due.filter((path): path is RequestPath => path in requestKinds));
+    if (due.includes('live')) await measureLive();
+    if (due.includes('start'))
+      for (const side of sides) note('start', side.name, await measureStart(side, servers));
+    sides.reverse();
+  }
+  await printComparison(comparisons, { servers, startedAt, checkouts, isWhole: flags.only === undefined });
 } finally {
   await servers.stop();
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ServiceProcessOptions } from '@stream-events/testing';
 import type { Credentials } from '../load/request-maker.js';
 import { forkServer } from '../system/forked-server.js';
-import type { Servers } from '../system/servers.js';
+import type { ServerAddresses } from '../system/servers.js';
 import { startSystem } from '../system/system.js';
 
 /** What is measured: the raw ceiling, or the system with one or two processes per service. */
@@ -26,7 +26,7 @@ export interface Subject extends Credentials {
 
 export async function startSubject(
   name: SubjectName,
-  servers: Servers,
+  servers: ServerAddresses,
   databaseUrl: string,
   options: ServiceProcessOptions = {},
 ): Promise<Subject> {

@@ -5,14 +5,16 @@ import type { Servers } from '../system/servers.js';
 import type { Run } from './run.js';
 
 const connections = 64;
-const pace = { warmUpSeconds: 4, seconds: 6 };
 
 /** Sends requests of one kind over 64 connections, each with one request in flight. */
-export async function measureRequests(subject: Subject, servers: Servers, kind: LoadKind): Promise<Run> {
+export async function measureRequests(
+  subject: Subject,
+  servers: Servers,
+  load: { kind: LoadKind; warmUpSeconds: number; seconds: number },
+): Promise<Run> {
   const { perSecond, latencyMs, failed, cpuMicroseconds, eventsPerBatch } = await measure(subject, servers, {
-    kind,
     connections,
-    ...pace,
+    ...load,
   });
   const { load: _, ...ofServices } = cpuMicroseconds;
   return {

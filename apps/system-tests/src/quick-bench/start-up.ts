@@ -10,14 +10,15 @@ import type { Side } from './side.js';
  * Starts a gateway, an events service, two connectors, and two streamer monitors on a database that needs no migration. The unit of work is
  * the start of them all; `p99` is its duration.
  */
-export async function measureStart({ checkout, createDatabase }: Side, servers: Servers): Promise<Run> {
+export async function measureStart(side: Side, servers: Servers): Promise<Run> {
+  const { checkout, createDatabase } = side;
   const url = await createDatabase();
   const readServers = cpuReader({ pids: {}, servers, load: { pid: process.pid } });
   const before = readServers();
   const startedAt = performance.now();
-  const system = await startSystem(servers, url, { gateways: 1, events: 1, checkout });
+  const system = await startSystem(side.servers, url, { gateways: 1, events: 1, checkout });
   try {
-    const { connectors, monitors, stop } = await startPlatformSide(servers, url, system);
+    const platform = await startPlatformSide(side.servers, url, system);
     const milliseconds = performance.now() - startedAt;
     const { load: _, ...ofServers } = cpuMicrosecondsPer(1, before, readServers());
     const ofAll = (processes: readonly { pid: number }[]): number =>
@@ -25,11 +26,11 @@ export async function measureStart({ checkout, createDatabase }: Side, servers: 
     const cpuMicroseconds = {
       gateway: ofAll(system.gateways),
       events: ofAll(system.events),
-      connectors: ofAll(connectors),
-      monitors: ofAll(monitors),
+      connectors: ofAll(platform.connectors),
+      monitors: ofAll(platform.monitors),
       ...ofServers,
     };
-    await stop();
+    await platform.stop();
     return { cpuMicroseconds, perSecond: 1_000 / milliseconds, p99: milliseconds, failed: 0 };
   } finally {
     await system.stop();

@@ -1,5 +1,5 @@
 import { startPlatformSide } from './platform-side.js';
-import { runSql, type Servers } from './servers.js';
+import { createDatabase, runSql, type ServerAddresses } from './servers.js';
 import { startSystem } from './system.js';
 
 /** Which services create the schemas, and the name of the template. */
@@ -11,11 +11,11 @@ export interface TemplateOptions {
 
 /** Fills a database once. Each call of the returned function creates a copy of this database. */
 export async function createStoreTemplate(
-  servers: Servers,
+  servers: ServerAddresses,
   events: number,
   { name = 'filled_store', checkout }: TemplateOptions = {},
 ): Promise<() => Promise<string>> {
-  const template = await servers.createDatabase(name);
+  const template = await createDatabase(servers.postgres.url, name);
   await createSchemas(servers, template, checkout);
   await fillStore(template, events);
   let count = 0;
@@ -34,7 +34,11 @@ export async function createStoreTemplate(
 }
 
 /** Starts every service once. A service that starts on a copy has nothing to migrate. */
-async function createSchemas(servers: Servers, url: string, checkout: string | undefined): Promise<void> {
+async function createSchemas(
+  servers: ServerAddresses,
+  url: string,
+  checkout: string | undefined,
+): Promise<void> {
   const system = await startSystem(servers, url, { gateways: 1, events: 1, checkout });
   try {
     const platform = await startPlatformSide(servers, url, system);

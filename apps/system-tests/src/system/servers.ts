@@ -8,6 +8,7 @@ import {
   startEmbeddedPostgres,
   type EmbeddedNats,
   type EmbeddedPostgres,
+  type NatsUser,
 } from '@stream-events/embedded';
 import { PrimaryClient, toPrimary } from '@stream-events/database';
 import type pg from 'pg';
@@ -18,6 +19,8 @@ export interface ServersOptions {
   postgresDirectory?: string | undefined;
   /** Default: the settings of `npm start`. */
   postgresSettings?: Readonly<Record<string, string>>;
+  /** Default: the users of one installation of this checkout. */
+  natsUsers?: readonly NatsUser[];
 }
 
 /** How services and tools reach PostgreSQL and NATS. */
@@ -74,7 +77,7 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
   );
   const binary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
   // Choose the passwords here, so that they survive a restart.
-  const users = choosePasswords(Object.values(natsUsers));
+  const users = choosePasswords(options.natsUsers ?? Object.values(natsUsers));
   const nats = await RestartableServer.start((port) =>
     startEmbeddedNats({ directory, users, binary, log, ...(port !== undefined && { port }) }),
   );
