@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { NatsUser } from '@stream-events/embedded';
 import { ownUser, withOwnAccounts } from '@stream-events/testing';
@@ -47,7 +48,9 @@ export async function startSides(
 
 /** Each checkout gets the permissions that its services need. */
 async function readNatsUsers(checkout: string): Promise<NatsUser[]> {
-  const module = pathToFileURL(join(resolve(checkout), 'libs/contracts/dist/index.js')).href;
+  const path = join(checkout, 'libs/contracts/dist/index.js');
+  if (!existsSync(path)) throw new Error(`${checkout} is not a built checkout: run npm run check there`);
+  const module = pathToFileURL(path).href;
   const { natsUsers } = (await import(module)) as { natsUsers: Record<string, NatsUser> }; // Safe cast: every checkout exports them
   return Object.values(natsUsers);
 }
