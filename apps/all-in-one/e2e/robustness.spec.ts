@@ -82,9 +82,9 @@ describe('robustness', () => {
     expect(await send({ target: `${eventsPath}?page_size=1` })).toMatchObject({ status: 200 });
     for (const process of [...stack.gateways, ...stack.events]) {
       expect(process.isRunning).toBe(true);
-      // Client requests must never cause error logs.
+      // Client requests must never cause error logs, or warnings of Node.
       const lines = process.output.split('\n');
-      expect(lines.filter((line) => /"level":("error"|"fatal"|50|60)/.test(line))).toEqual([]);
+      expect(lines.filter((line) => /"level":("error"|"fatal"|50|60)|Warning: /.test(line))).toEqual([]);
     }
   });
 

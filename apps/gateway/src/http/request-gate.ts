@@ -57,6 +57,8 @@ export function createGate(fastify: FastifyInstance, limits: AnonymousLimits): G
     const { pending } = connection;
     if (pending.size >= maxRequestsPerConnection) return refuse(request, response, tooManyRequests());
     pending.add(response);
+    // Each part of the gateway that holds something for a request releases it when the response closes.
+    response.setMaxListeners(20);
     // Node also emits `close` when the client disconnects early.
     response.once('close', () => pending.delete(response));
     if (isMessage(request)) return serve(request, response);
