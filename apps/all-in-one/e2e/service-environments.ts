@@ -21,6 +21,8 @@ export class ServiceEnvironments {
       OWNER_USERNAME: owner.username,
       OWNER_PASSWORD: owner.password,
       PLATFORM_WEBHOOK_SECRET: webhookSecrets.join(','),
+      // Most specs log in, but not to test the strength of hashes.
+      PASSWORD_HASH_COST: '8',
       // Disable the limits: most specs send many requests as one user.
       RATE_LIMIT_REQUESTS: '0',
       RATE_LIMIT_WRITES: '0',

@@ -22,6 +22,9 @@ export const usernameRule = {
   fault: 'must be 1 to 150 letters, digits, or any of @ . + - _',
 };
 
+/** Base-2 logarithm of scrypt's N for new password hashes, unless configured. One of the equivalent minimums that OWASP recommends. */
+export const defaultHashCost = 15;
+
 /** Password length in characters. The maximum keeps hashing cheap. */
 export const passwordLength = { min: 10, max: 1_000 };
 
@@ -70,6 +73,11 @@ export const variables = {
     fault: `must have ${passwordLength.min} to ${passwordLength.max} characters`,
     secret: true,
   }),
+  PASSWORD_HASH_COST: integer(
+    'Cost of new password hashes: the base-2 logarithm of scrypt’s N. Each step doubles the time and memory of a login. A value below 15 makes stolen hashes easy to guess: use it only for tests',
+    [8, 20],
+    { default: defaultHashCost },
+  ),
   REGISTRATION: oneOf(
     'Who may register users: owners (`owner`) or anybody (`open`: up to 10 users per address and hour)',
     ['owner', 'open'],

@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { TokenLookup } from '../access/token-lookup.service.js';
 import { AuditLogRepository } from '../audit-log/audit-log.repository.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
+import { defaultHashCost } from '../gateway.config.js';
 import { Tokens } from '../tokens/tokens.service.js';
 import { LoginThrottle } from './login-throttle.service.js';
 import { toUsernameKey, User } from './user.entity.js';
@@ -21,11 +22,11 @@ export interface RecoveredOwner {
  * owner exists, creates the owner `admin`, or `admin-` with eight random hexadecimal digits if the name is taken.
  */
 export async function recoverOwner(dataSource: DataSource, secretKeys: string[]): Promise<RecoveredOwner> {
-  const config = { SECRET_KEY: secretKeys };
+  const config = { SECRET_KEY: secretKeys, PASSWORD_HASH_COST: defaultHashCost };
   const tokens = new Tokens(dataSource, new TokenLookup(dataSource), config);
   const logger = createLogger('owner-reset', 'warn');
   const audit = new AuditLog(new AuditLogRepository(dataSource), logger, new Registry());
-  const users = new UsersService(dataSource, tokens, new LoginThrottle(dataSource, config), audit);
+  const users = new UsersService(dataSource, tokens, new LoginThrottle(dataSource, config), audit, config);
   const recovered = await setNewPassword(dataSource, users);
   audit.record({
     action: 'user.recovered',

@@ -1,24 +1,25 @@
-import { randomBytes, scryptSync, type scrypt, timingSafeEqual } from 'node:crypto';
+import { scryptSync, type scrypt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import type { ServiceError } from '@stream-events/contracts';
 import { knownClient, newClientAt, type TurnClient } from './login-turns.js';
-import { hashPassword, verifyPassword } from './password.js';
+import { PasswordHasher } from './password.js';
 
 const client = newClientAt('192.0.2.1');
+const password = new PasswordHasher(15);
 
-describe(hashPassword.name, () => {
+describe('hash', () => {
   it('creates a hash that only matches the same password', async () => {
-    const stored = await hashPassword('correct horse battery staple');
+    const stored = await password.hash('correct horse battery staple');
 
-    expect(await verifyPassword('correct horse battery staple', stored, client)).toBe(true);
-    expect(await verifyPassword('correct horse battery staple ', stored, client)).toBe(false);
-    expect(await verifyPassword('Correct horse battery staple', stored, client)).toBe(false);
-    expect(await verifyPassword('', stored, client)).toBe(false);
+    expect(await password.verify('correct horse battery staple', stored, client)).toBe(true);
+    expect(await password.verify('correct horse battery staple ', stored, client)).toBe(false);
+    expect(await password.verify('Correct horse battery staple', stored, client)).toBe(false);
+    expect(await password.verify('', stored, client)).toBe(false);
   });
 
   it('uses scrypt with N = 2^15 and a new salt each time', async () => {
-    const [first, second] = await Promise.all([hashPassword('päss👍word'), hashPassword('päss👍word')]);
+    const [first, second] = await Promise.all([password.hash('päss👍word'), password.hash('päss👍word')]);
     const [scheme, salt = '', hash = ''] = first.split('$');
     const cost = { N: 32_768, r: 8, p: 3, maxmem: 2 ** 27 };
 
@@ -26,11 +27,21 @@ describe(hashPassword.name, () => {
     expect(Buffer.from(salt, 'base64')).toHaveLength(16);
     expect(scryptSync('päss👍word', Buffer.from(salt, 'base64'), 32, cost).toString('base64')).toBe(hash);
     expect(second).not.toBe(first);
-    expect(await verifyPassword('päss👍word', second, client)).toBe(true);
+    expect(await password.verify('päss👍word', second, client)).toBe(true);
+  });
+
+  it('verifies hashes of another cost', async () => {
+    const cheap = new PasswordHasher(10);
+    const [usual, other] = await Promise.all([password.hash('correct horse'), cheap.hash('correct horse')]);
+
+    expect(other).toMatch(/^scrypt\$10\$/);
+    expect(await cheap.verify('correct horse', usual, client)).toBe(true);
+    expect(await password.verify('correct horse', other, client)).toBe(true);
+    expect(await password.verify('wrong horse', other, client)).toBe(false);
   });
 });
 
-describe(verifyPassword.name, () => {
+describe('verify', () => {
   it.each([
     ['no hash (no such user)', undefined],
     ['an empty hash', ''],
@@ -40,16 +51,16 @@ describe(verifyPassword.name, () => {
     ['a shorter hash', 'scrypt$AAAAAAAAAAAAAAAAAAAAAA==$AAAA'],
   ])('returns false for %s', async (_what, stored) => {
     // The mock hashes every password to zeros. The shorter stored hash is a prefix of these zeros and must not match.
-    const { password } = await withHashing((done) => done());
+    const { password } = withHashing((done) => done());
 
-    expect(await password.verifyPassword('AAAAAAAAAAAAAAAA', stored, client)).toBe(false);
+    expect(await password.verify('AAAAAAAAAAAAAAAA', stored, client)).toBe(false);
   });
 
   it('also hashes for an unknown user, at the same cost', async () => {
-    const { password, calls } = await withHashing((done) => done());
+    const { password, calls } = withHashing((done) => done());
 
-    await password.verifyPassword('guess', await password.hashPassword('right'), client);
-    await password.verifyPassword('guess', undefined, client);
+    await password.verify('guess', await password.hash('right'), client);
+    await password.verify('guess', undefined, client);
 
     expect(calls).toHaveLength(3);
     expect(calls[2]).toMatchObject({ password: 'guess', length: calls[1]?.length, cost: calls[1]?.cost });
@@ -57,10 +68,10 @@ describe(verifyPassword.name, () => {
 
   it('hashes two passwords at a time, queues 64, and rejects more immediately', async () => {
     const running: (() => void)[] = [];
-    const { password, calls } = await withHashing((done) => running.push(done));
+    const { password, calls } = withHashing((done) => running.push(done));
     const outcomes: string[] = [];
     const attempts = Array.from({ length: 70 }, (_, index) =>
-      password.verifyPassword('guess', undefined, newClientAt(`192.0.2.${index}`)).then(
+      password.verify('guess', undefined, newClientAt(`192.0.2.${index}`)).then(
         () => outcomes.push(`${index} done`),
         (error: unknown) => outcomes.push(`${index} ${(error as ServiceError).code}`),
       ),
@@ -80,9 +91,8 @@ describe(verifyPassword.name, () => {
   it('rejects a password that has waited for 10 s, and continues with the others', async () => {
     jest.useFakeTimers();
     const running: (() => void)[] = [];
-    const { password, calls } = await withHashing((done) => running.push(done));
-    const guess = (index: number) =>
-      password.verifyPassword('guess', undefined, newClientAt(`192.0.2.${index}`));
+    const { password, calls } = withHashing((done) => running.push(done));
+    const guess = (index: number) => password.verify('guess', undefined, newClientAt(`192.0.2.${index}`));
     const first = [guess(0), guess(1)];
     const late = guess(2);
     jest.advanceTimersByTime(5_000);
@@ -100,8 +110,8 @@ describe(verifyPassword.name, () => {
 
   it('queues at most four per address, without blocking other addresses', async () => {
     const running: (() => void)[] = [];
-    const { password, calls } = await withHashing((done) => running.push(done));
-    const guess = (from: string) => password.verifyPassword('guess', undefined, newClientAt(from));
+    const { password, calls } = withHashing((done) => running.push(done));
+    const guess = (from: string) => password.verify('guess', undefined, newClientAt(from));
     const accepted = Array.from({ length: 6 }, () => guess('192.0.2.1'));
 
     await expect(guess('192.0.2.1')).rejects.toMatchObject({ code: 'too_many_requests' });
@@ -116,12 +126,12 @@ describe(verifyPassword.name, () => {
 
 describe('the queue of passwords', () => {
   /** Starts checks, which wait for the test. Returns the order in which they got their turns. */
-  async function setup() {
+  function setup() {
     const running: (() => void)[] = [];
-    const { password, calls } = await withHashing((done) => running.push(done));
+    const { password, calls } = withHashing((done) => running.push(done));
     const outcomes: Promise<unknown>[] = [];
     const check = (name: string, from: TurnClient): Promise<unknown> => {
-      const outcome = password.verifyPassword(name, undefined, from);
+      const outcome = password.verify(name, undefined, from);
       outcomes.push(outcome.catch(() => undefined));
       return outcome;
     };
@@ -137,7 +147,7 @@ describe('the queue of passwords', () => {
   }
 
   it('serves known clients first, even if 17 other addresses have filled the queue', async () => {
-    const { check, finish } = await setup();
+    const { check, finish } = setup();
     for (let index = 0; index < 68; index += 1)
       void check('flood', newClientAt(`198.51.100.${index % 17}`)).catch(() => undefined);
     void check('owner', knownClient('192.0.2.1', 'ada'));
@@ -146,7 +156,7 @@ describe('the queue of passwords', () => {
   });
 
   it('serves one other client after four known clients', async () => {
-    const { check, finish } = await setup();
+    const { check, finish } = setup();
     for (let index = 0; index < 2; index += 1) void check('first', newClientAt('198.51.100.1'));
     void check('other', newClientAt('198.51.100.2'));
     for (let index = 0; index < 6; index += 1)
@@ -164,7 +174,7 @@ describe('the queue of passwords', () => {
   });
 
   it('queues at most eight per user at all known addresses together, without blocking other users', async () => {
-    const { check, finish } = await setup();
+    const { check, finish } = setup();
     for (let index = 0; index < 10; index += 1) void check('bob', knownClient(`192.0.2.${index}`, 'bob'));
 
     await expect(check('bob', knownClient('192.0.2.99', 'bob'))).rejects.toMatchObject({
@@ -178,7 +188,7 @@ describe('the queue of passwords', () => {
     ['/56', 8, (index: number) => `2001:db8:0:12${index + 10}::1`],
     ['/48', 16, (index: number) => `2001:db8:0:${index + 10}00::1`],
   ])('queues at most as many of an IPv6 %s network: %d', async (_size, most, addressIn) => {
-    const { check, finish } = await setup();
+    const { check, finish } = setup();
     for (let index = 0; index < most + 2; index += 1) void check('in', newClientAt(addressIn(index)));
 
     await expect(check('in', newClientAt(addressIn(80)))).rejects.toMatchObject({
@@ -195,17 +205,13 @@ interface Call {
   cost: object;
 }
 
-/** Loads the module with a mock of scrypt. Each call waits until the test completes it. */
-async function withHashing(onCall: (done: () => void) => void) {
+/** Creates a hasher without scrypt: the test completes each call, and the hash is zeros. */
+function withHashing(onCall: (done: () => void) => void) {
   const calls: Call[] = [];
-  jest.resetModules();
-  jest.unstable_mockModule('node:crypto', () => ({
-    randomBytes,
-    timingSafeEqual,
-    scrypt: (...[password, , length, cost, done]: Parameters<typeof scrypt>) => {
-      calls.push({ password: password as string, length, cost });
-      onCall(() => done(null, Buffer.alloc(length)));
-    },
-  }));
-  return { password: await import('./password.js'), calls };
+  // Safe cast: the hasher calls scrypt with these parameters only.
+  const deriveKey = ((secret, _salt, length, cost, done) => {
+    calls.push({ password: secret as string, length, cost });
+    onCall(() => done(null, Buffer.alloc(length)));
+  }) as typeof scrypt;
+  return { password: new PasswordHasher(15, deriveKey), calls };
 }

@@ -13,7 +13,7 @@ export class User {
   @Column('text', { name: 'username_key', unique: true })
   usernameKey!: string;
 
-  /** scrypt hash, see `password.ts`. */
+  /** scrypt hash, see `PasswordHasher`. */
   @Column('text', { name: 'password_hash', select: false })
   passwordHash!: string;
 

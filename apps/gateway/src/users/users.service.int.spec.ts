@@ -45,12 +45,12 @@ describe(UsersService.name, () => {
   /** Creates the services of one gateway. All gateways share the database. */
   function setup(secretKeys = ['a secret key of the tests, long enough']) {
     const lookup = new TokenLookup(dataSource);
-    const config = { SECRET_KEY: secretKeys };
+    const config = { SECRET_KEY: secretKeys, PASSWORD_HASH_COST: 8 };
     const tokens = new Tokens(dataSource, lookup, config);
     const logger = createLogger('test', 'silent');
     const audit = new AuditLog(new AuditLogRepository(dataSource), logger, new Registry());
     const throttle = new LoginThrottle(dataSource, config);
-    const users = new UsersService(dataSource, tokens, throttle, audit);
+    const users = new UsersService(dataSource, tokens, throttle, audit, config);
     const identify = (key: string): Promise<Caller | undefined> =>
       lookup.authenticate(key).catch(() => undefined);
     return { tokens, users, throttle, audit, identify };

@@ -1,15 +1,17 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '@stream-events/contracts';
 import { sqlState } from '@stream-events/database';
+import { CONFIG } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
 import { NIL, v7 as uuidV7 } from 'uuid';
 import type { Caller, Role } from '../access/caller.js';
 import { AuditLog } from '../audit-log/audit-log.service.js';
+import type { GatewayConfig } from '../gateway.config.js';
 import { Tokens, type IssuedToken } from '../tokens/tokens.service.js';
 import { LoginThrottle } from './login-throttle.service.js';
 import { refuseWeakPassword } from './password-rule.js';
 import { knownClient, LoginTurns, newClientAt, type TurnClient } from './login-turns.js';
-import { hashPassword, verifyPassword } from './password.js';
+import { PasswordHasher } from './password.js';
 import { RegistrationLimit } from './registration-limit.js';
 import { toUsernameKey, User } from './user.entity.js';
 
@@ -37,13 +39,16 @@ export interface NewUser {
 export class UsersService {
   private readonly turns = new LoginTurns();
   private readonly registrations: RegistrationLimit;
+  private readonly passwords: PasswordHasher;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly tokens: Tokens,
     private readonly throttle: LoginThrottle,
     private readonly audit: AuditLog,
+    @Inject(CONFIG) config: Pick<GatewayConfig, 'PASSWORD_HASH_COST'>,
   ) {
+    this.passwords = new PasswordHasher(config.PASSWORD_HASH_COST);
     this.registrations = new RegistrationLimit(dataSource);
   }
 
@@ -56,11 +61,11 @@ export class UsersService {
   async register(input: NewUser): Promise<{ user: User; token: string }> {
     refuseWeakPassword('password', input.password, input.username);
     const { address } = input;
-    if (address === undefined) return this.create(input, await hashPassword(input.password));
+    if (address === undefined) return this.create(input, await this.passwords.hash(input.password));
     const client = newClientAt(address);
     await this.turns.run(client, () => this.registrations.take(address));
     try {
-      return await this.create(input, await hashPassword(input.password, client));
+      return await this.create(input, await this.passwords.hash(input.password, client));
     } catch (error) {
       await this.registrations.giveBack(address);
       throw error;
@@ -156,7 +161,7 @@ export class UsersService {
   ): Promise<string> {
     refuseWeakPassword('new_password', newPassword, caller.username);
     const user = await this.confirmPassword(caller, current);
-    const passwordHash = await hashPassword(
+    const passwordHash = await this.passwords.hash(
       newPassword,
       knownClient(current.address, toUsernameKey(user.username)),
     );
@@ -168,7 +173,7 @@ export class UsersService {
 
   /** Sets a password without asking for the old one. Ends all sessions, and returns a new main token. */
   async setPassword(id: string, password: string): Promise<string> {
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await this.passwords.hash(password);
     return this.dataSource.transaction((manager) => this.replacePassword(manager, { id, passwordHash }, NIL));
   }
 
@@ -323,7 +328,7 @@ export class UsersService {
       .addSelect('user.passwordHash')
       .where({ usernameKey: toUsernameKey(login.username) })
       .getOne();
-    const isRight = await verifyPassword(login.password, user?.passwordHash, client);
+    const isRight = await this.passwords.verify(login.password, user?.passwordHash, client);
     if (user && isRight) return user;
     this.auditLogin('user.login_failed', user ?? undefined, login.address);
     return undefined;
