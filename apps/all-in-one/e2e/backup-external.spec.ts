@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
 import {
   createGuardedDirectory,
-  createTestDatabase,
+  createEmptyDatabase,
   eventually,
   type GuardedDirectory,
   type TestDatabase,
@@ -81,7 +81,7 @@ describe('backup and restore of external servers', () => {
     platform = new SimulatedPlatform(stack);
     directory = await createGuardedDirectory();
     archive = join(directory.path, 'backup.tar.gz');
-    target = await createTestDatabase();
+    target = await createEmptyDatabase();
     database = new pg.Client(target.url);
     await database.connect();
   }, startLimitMs);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
-import { createTestDatabase, freePort, ServiceProcess, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, freePort, ServiceProcess, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
 import { startLimitMs } from './stack.js';
 
@@ -13,7 +13,7 @@ describe('the command migrate', () => {
   let environment: Record<string, string>;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
     environment = {
       HOST: '127.0.0.1',
       ADMIN_PORT: String(await freePort()),
@@ -89,7 +89,7 @@ describe('the command reset-owner', () => {
   let environment: Record<string, string>;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
     environment = {
       DATABASE_URL: database.urlFor(serviceSchemas.gateway),
       NATS_URL: 'nats://nobody:password@127.0.0.1:9',

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, ServiceProcess, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, ServiceProcess, type TestDatabase } from '@stream-events/testing';
 import { eventBody, eventsPath } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
@@ -16,7 +16,7 @@ describe('start', () => {
 
   beforeAll(async () => {
     stack = await startStack();
-    otherDatabase = await createTestDatabase();
+    otherDatabase = await createEmptyDatabase();
   }, startLimitMs);
 
   afterAll(async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canLogIn, serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
 import { readConfig } from './all-in-one.config.js';
 import { prepareEmbeddedDatabase, prepareOwnDatabase, type Databases } from './databases.js';
@@ -15,7 +15,7 @@ let database: TestDatabase;
 let said: string[];
 
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
   said = [];
 });
 afterEach(() => database.drop());

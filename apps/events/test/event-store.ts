@@ -1,6 +1,6 @@
 import { connectDatabase, createPool, type PoolOptions } from '@stream-events/database';
 import { createLogger, deriveUserHashKey, Registry, UserHasher } from '@stream-events/service';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { Pool } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { schema } from '../src/events.database.js';
@@ -77,11 +77,9 @@ export class EventStore {
   }
 
   /** @param prepare sets up the database, for example with an older schema, before the migrations run */
-  static async create(
-    prepare: (database: TestDatabase) => Promise<void> = () => Promise.resolve(),
-  ): Promise<EventStore> {
-    const database = await createTestDatabase();
-    await prepare(database);
+  static async create(prepare?: (database: TestDatabase) => Promise<void>): Promise<EventStore> {
+    const database = await (prepare ? createEmptyDatabase() : createTestDatabase());
+    await prepare?.(database);
     const connection = {
       url: database.urlFor(schema.name),
       schema: schema.name,

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource, QueryRunner } from 'typeorm';
 import {
   advisoryLocks,
@@ -19,7 +19,7 @@ describe('advisoryLocks', () => {
   let sessions: QueryRunner[];
 
   beforeAll(async () => {
-    database = await createTestDatabase(['shop']);
+    database = await createEmptyDatabase(['shop']);
     const pool = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test', poolSize };
     // A slow machine may need more than 3 s to open all connections at once.
     const connectTimeoutMs = 30_000;

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { buildIndex, dropIndex } from './build-index.js';
 import { connectDatabase } from './connect-database.js';
@@ -7,7 +7,7 @@ let database: TestDatabase;
 let dataSource: DataSource;
 let runner: QueryRunner;
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
   const name = 'build-index-test';
   dataSource = await connectDatabase({ url: database.url, schema: 'shop', applicationName: name, entities: [], migrations: [], poolSize: 2 }); // prettier-ignore
   await dataSource.query('CREATE TABLE things AS SELECT 1 AS id, 7 AS size UNION ALL SELECT 2, 7');

@@ -1,4 +1,4 @@
-import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { connectDatabase, type DatabaseOptions } from './connect-database.js';
 
@@ -71,7 +71,7 @@ class ExtendThings1700000000005 implements MigrationInterface {
 
 let database: TestDatabase;
 beforeEach(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
 });
 afterEach(() => database.drop());
 

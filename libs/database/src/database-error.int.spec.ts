@@ -1,5 +1,5 @@
 import { ServiceError } from '@stream-events/contracts';
-import { createTestDatabase, eventually, freePort, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, eventually, freePort, type TestDatabase } from '@stream-events/testing';
 import { type DataSource, QueryFailedError } from 'typeorm';
 import { connectDatabase, createDataSource } from './connect-database.js';
 import {
@@ -14,7 +14,7 @@ let database: TestDatabase;
 let dataSource: DataSource;
 
 beforeAll(async () => {
-  database = await createTestDatabase(['shop']);
+  database = await createEmptyDatabase(['shop']);
   dataSource = await connectDatabase({ ...options(database.urlFor('shop')), poolSize: 5 });
   await dataSource.query(
     'CREATE TABLE shop.things (id int PRIMARY KEY, value int NOT NULL CHECK (value > 0))',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Registry, SecretBox } from '@stream-events/service';
-import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { connectDatabase } from './connect-database.js';
 import type { EncryptedColumn } from './encrypted-columns.js';
@@ -19,7 +19,7 @@ describe(KeyRotation.name, () => {
   let started: KeyRotation[];
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
     const pool = { url: database.url, schema: 'shop', applicationName: 'shop-test', poolSize: 5 };
     // A slow machine may need more than 3 s to open all connections at once.
     const connectTimeoutMs = 30_000;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { connectDatabase } from './connect-database.js';
 import { LeaseColumns } from './lease.js';
@@ -11,7 +11,7 @@ describe(LeaseColumns.name, () => {
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase(['shop']);
+    database = await createEmptyDatabase(['shop']);
     const pool = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test', poolSize: 2 };
     dataSource = await connectDatabase({ ...pool, entities: [], migrations: [] });
     await dataSource.query(

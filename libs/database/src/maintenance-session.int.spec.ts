@@ -1,4 +1,4 @@
-import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { connectDatabase } from './connect-database.js';
 import { MaintenanceSessions, type MaintenanceSession } from './maintenance-session.js';
@@ -7,7 +7,7 @@ let database: TestDatabase;
 let dataSource: DataSource;
 let sessions: MaintenanceSessions;
 beforeAll(async () => {
-  database = await createTestDatabase(['shop']);
+  database = await createEmptyDatabase(['shop']);
   const options = { url: database.urlFor('shop'), schema: 'shop', applicationName: 'shop-test' };
   dataSource = await connectDatabase({ ...options, poolSize: 2, entities: [], migrations: [] });
   sessions = new MaintenanceSessions({ ...options, applicationName: 'shop-maintenance' });

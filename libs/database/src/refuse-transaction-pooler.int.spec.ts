@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, type TestDatabase } from '@stream-events/testing';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { startPgBouncer, whyNoPgBouncer, type PgBouncer } from '../test/pgbouncer.js';
 import { connectClient, connectDatabase, createPool, type DatabaseOptions } from './connect-database.js';
@@ -22,7 +22,7 @@ const optionsFor = (url: string): DatabaseOptions => ({
 describe(refuseTransactionPooler.name, () => {
   let database: TestDatabase;
   beforeAll(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
   });
   afterAll(() => database.drop());
 

@@ -1,5 +1,5 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { connectDatabase } from './connect-database.js';
 import { isUnavailableError } from './database-error.js';
@@ -52,7 +52,7 @@ describe('a database that becomes unreachable without closing its connections', 
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase(['shop']);
+    database = await createEmptyDatabase(['shop']);
     network = await Network.before(new URL(database.urlFor('shop')));
     const url = new URL(database.urlFor('shop'));
     url.port = String(network.port);

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { createEmptyDatabase, type TestDatabase } from './test-database.js';
 
 const udtNames: Record<string, string> = {
   bigint: 'int8',
@@ -27,7 +27,7 @@ export function describeSchema(
     let dataSource: DataSource;
 
     beforeAll(async () => {
-      database = await createTestDatabase();
+      database = await createEmptyDatabase();
       dataSource = await connect(database);
     });
 

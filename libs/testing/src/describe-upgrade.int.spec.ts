@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { readSnapshot } from './describe-upgrade.js';
 import { findBreaks } from './schema-breaks.js';
-import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { createEmptyDatabase, type TestDatabase } from './test-database.js';
 
 const schema = 'shop';
 const setup = [
@@ -15,7 +15,7 @@ const setup = [
 let database: TestDatabase;
 let dataSource: DataSource;
 beforeEach(async () => {
-  database = await createTestDatabase([]);
+  database = await createEmptyDatabase([]);
   dataSource = await new DataSource({ type: 'postgres', url: database.url, poolSize: 1 }).initialize();
   for (const statement of setup) await dataSource.query(statement);
 });

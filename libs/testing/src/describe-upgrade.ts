@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connectDatabase } from '@stream-events/database';
 import type { DataSource, MigrationInterface } from 'typeorm';
 import { findBreaks, type Constraint, type SchemaSnapshot } from './schema-breaks.js';
-import { createTestDatabase } from './test-database.js';
+import { createEmptyDatabase } from './test-database.js';
 
 interface ServiceSchema {
   name: string;
@@ -30,7 +30,7 @@ export function describeUpgrade(
   describe(`migrations of the schema ${schema.name}`, () => {
     it('break no statement of the previous release, except for the listed reasons', async () => {
       const released = releasedMigrations(schema.name);
-      const database = await createTestDatabase();
+      const database = await createEmptyDatabase();
       try {
         const url = database.urlFor(schema.name);
         const migrations = schema.migrations.filter(({ name }) => released.includes(name));

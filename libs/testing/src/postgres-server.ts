@@ -16,7 +16,7 @@ const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  max_connections: '300',
+  max_connections: '1000',
 };
 
 /** Starts PostgreSQL in a container if a Docker engine responds, and as a child process if not. */

@@ -1,6 +1,6 @@
 import { connectDatabase } from '@stream-events/database';
 import { createLogger } from '@stream-events/service';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { newEvent } from '../../test/new-event.js';
 import { schema } from '../events.database.js';
@@ -38,7 +38,7 @@ async function park(messageKey: string, event: typeof first, reason: string): Pr
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
   before = await connect(migrations.filter((migration) => migration !== RenameParkedMessages1766000000000));
   await park(key, first, 'as parked');
   await before.query("UPDATE parked_messages SET parked_at = '2026-11-21T07:30:00Z'");

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connectDatabase, createPool } from '@stream-events/database';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, type TestDatabase } from '@stream-events/testing';
 import type pg from 'pg';
 import { connectGateway, connectTimeoutMs } from '../../test/connect-gateway.js';
 import { schema } from '../gateway.database.js';
@@ -44,7 +44,7 @@ describe(CreateScopesAndApiEndpoints1764600000000.name, () => {
   let pool: pg.Pool;
 
   beforeEach(async () => {
-    database = await createTestDatabase([]);
+    database = await createEmptyDatabase([]);
     const options = { schema: 'gateway', applicationName: 'test', poolSize: 1, connectTimeoutMs };
     pool = createPool({ url: database.url, ...options });
   });

@@ -1,5 +1,5 @@
 import { connectDatabase } from '@stream-events/database';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { RebuildsRepository } from '../rebuild/rebuilds.repository.js';
 import { schema } from '../streamer-monitor.database.js';
@@ -26,7 +26,7 @@ function connect(run: typeof migrations): Promise<DataSource> {
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createEmptyDatabase();
   before = await connect(migrations.filter((migration) => migration !== AddRebuildLeaseHolder1766010000000));
   for (const [id, state] of [
     [done, 'done'],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { SecretBox } from '@stream-events/service';
-import { createTestDatabase, eventually, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { connectDatabase, migrateDatabase } from '../connect-database.js';
@@ -114,7 +114,7 @@ describe(restore.name, () => {
     });
 
   beforeEach(async () => {
-    [source, target] = [await createTestDatabase(['shop']), await createTestDatabase(['shop'])];
+    [source, target] = [await createEmptyDatabase(['shop']), await createEmptyDatabase(['shop'])];
     directory = await mkdtemp(join(tmpdir(), 'restore-'));
     path = join(directory, 'backup.tar.gz');
     client = new pg.Client(source.url);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { jest } from '@jest/globals';
-import { createTestDatabase, CuttableProxy, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, CuttableProxy, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
 import { serviceSchemas } from './service-role.js';
 
@@ -47,7 +47,7 @@ async function canConnect(url: string): Promise<boolean> {
 describe('the program that creates the roles', () => {
   let database: TestDatabase;
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
   });
   afterEach(() => database.drop());
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createEmptyDatabase, type TestDatabase } from '@stream-events/testing';
 import pg from 'pg';
 import { databaseOf, roleNameOf, serviceSchemas, urlOfRole, type ServiceRole } from './service-role.js';
 import { createServiceRoles } from './service-roles.js';
@@ -40,7 +40,7 @@ async function statesOf(url: string, statements: readonly string[]): Promise<[st
 
 describe('the role of a service', () => {
   beforeEach(async () => {
-    database = await createTestDatabase();
+    database = await createEmptyDatabase();
     for (const schema of Object.values(serviceSchemas))
       await run(database.urlFor(schema), `CREATE TABLE ${schema}.kept AS SELECT 1 AS answer`);
   });
@@ -91,7 +91,7 @@ describe('the role of a service', () => {
     });
 
     it('cannot connect to the database of another installation', async () => {
-      const elsewhere = await createTestDatabase([]);
+      const elsewhere = await createEmptyDatabase([]);
       const url = new URL(database.urlFor(schema));
       url.pathname = new URL(elsewhere.url).pathname;
 
@@ -105,7 +105,7 @@ describe(createServiceRoles.name, () => {
   let role: ServiceRole;
 
   beforeEach(async () => {
-    database = await createTestDatabase([]);
+    database = await createEmptyDatabase([]);
     role = { schema: 'shop', name: `shop_${randomBytes(6).toString('hex')}`, password: 'a first password' };
   });
 
