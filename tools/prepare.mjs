@@ -2,13 +2,29 @@
 // modules, because a fresh clone has no packages yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 const installedMark = `${root}node_modules/.installed-lock`;
+const builtMark = `${root}node_modules/.built-sources`;
+
+/** Everything that a build reads, apart from the packages in the lock file. */
+const buildInputs = [
+  'apps',
+  'libs',
+  'tools',
+  'docs/openapi.json',
+  'LICENSE',
+  'package-lock.json',
+  'nx.json',
+  'tsconfig.base.json',
+  '.swcrc',
+];
+// A build writes this file beside the sources.
+const generatedSource = 'libs/client/src/api.ts';
 
 /**
  * Checks the Node version, installs the packages if they differ from the lock file, then builds the changed projects. Exits the process if
@@ -70,9 +86,15 @@ export function run(command, args, advice) {
   process.exit(status || 1);
 }
 
-/** Builds the changed projects. If the build fails, prints its output and returns false. */
+/**
+ * Builds the changed projects. If the build fails, prints its output and returns false. Nx takes seconds to find out that nothing has changed,
+ * so it runs only if the name, size, or time of a file differs from those at the last build of all projects.
+ */
 export function build(options = []) {
+  const sources = describeSources();
+  if (existsSync(builtMark) && readFileSync(builtMark, 'utf8') === sources && isBuilt()) return true;
   process.stdout.write('  Build: checking for changes\n');
+  rmSync(builtMark, { force: true });
   const args = [
     'node_modules/nx/dist/bin/nx.js',
     'run-many',
@@ -86,9 +108,37 @@ export function build(options = []) {
     encoding: 'utf8',
     env: environment(),
   });
-  if (status === 0) return true;
-  process.stderr.write(`${stdout}${stderr}\nThe build failed.\n`);
-  return false;
+  if (status !== 0) {
+    process.stderr.write(`${stdout}${stderr}\nThe build failed.\n`);
+    return false;
+  }
+  // With options, Nx may have built only some of the projects.
+  if (options.length === 0) writeFileSync(builtMark, sources);
+  return true;
+}
+
+function describeSources() {
+  const hash = createHash('sha256');
+  const add = (path) => {
+    if (path === generatedSource || ['dist', 'node_modules'].includes(basename(path))) return;
+    const stats = statSync(`${root}${path}`, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) for (const name of readdirSync(`${root}${path}`).sort()) add(`${path}/${name}`);
+    else hash.update(`${path} ${stats?.size} ${stats?.mtimeMs}\n`);
+  };
+  for (const path of buildInputs) add(path);
+  return hash.digest('hex');
+}
+
+/** Whether every project with a build has its output. `npm run dev` deletes outputs that it has changed. */
+function isBuilt() {
+  return ['apps', 'libs'].every((folder) =>
+    readdirSync(`${root}${folder}`).every((name) => {
+      const manifest = `${root}${folder}/${name}/package.json`;
+      if (!existsSync(manifest)) return true;
+      const { scripts } = JSON.parse(readFileSync(manifest, 'utf8'));
+      return scripts?.build === undefined || existsSync(`${root}${folder}/${name}/dist`);
+    }),
+  );
 }
 
 function environment() {
