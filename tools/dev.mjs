@@ -1,14 +1,21 @@
 // npm run dev: like npm start, with the inspector and source maps. Builds and restarts the services when a source file changes.
-import { spawn } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { build, prepare, root } from './prepare.mjs';
 
 // Scan the files instead of watching them: file system events get lost when an editor replaces a file or adds a folder. Scanning about
 // 1,000 files takes about 20 ms.
-const scanIntervalMs = 500;
+const scanIntervalMs = 250;
 const inspector = '127.0.0.1:9229';
+
+// A change to these restarts PostgreSQL, NATS, and the simulated platform too.
+const keptProjects = ['apps/all-in-one', 'apps/platform-simulator', 'libs/embedded'];
+
+/** Projects with outputs that `compile` wrote. */
+const patched = new Set();
 
 let isStopping = false;
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (isStopping = true));
@@ -16,27 +23,48 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (isStopping
 process.stdout.write(`
 Stream Event Service in development mode
 
-  Restarts when a .ts, .json, .css, or .html file in apps/*/src or libs/*/src changes, except tests and files in apps/console.
+  Restarts the services when a .ts, .json, .css, or .html file in apps/*/src or libs/*/src changes, except tests and files in apps/console.
+  PostgreSQL, NATS, and the simulated platform keep running, unless their own code changes.
   Inspector: ${inspector} (in Chrome: chrome://inspect). Stack traces point to the TypeScript sources.
   All variables of npm start work here too, for example LOG_LEVEL=debug. Ctrl-C stops everything.
 
 `);
 prepare();
+const { transformFile } = await import('@swc/core');
 const consoleServer = serveConsole();
+let isBuilt = true;
 let seen = scanSources();
-for (let service = start(); ; service = start()) {
+let servers = startServers();
+let services = await startServices();
+while (!isStopping) {
   const changed = await waitForChange();
-  if (isStopping) {
-    await stop(service);
-    break;
-  }
-  process.stdout.write(`\n  Changed: ${changed}\n`);
+  if (changed.length === 0) break;
+  process.stdout.write(`\n  Changed: ${changed.join(', ')}\n`);
   // Stop the old services only after a successful build. After a failed build, wait for the next change.
-  while (!build() && !isStopping) await waitForChange();
-  await stop(service);
-  if (isStopping) break;
+  isBuilt = (isBuilt && (await compile(changed))) || rebuild();
+  if (!isBuilt) continue;
+  await stop(services);
+  if (changed.some((path) => keptProjects.includes(projectOf(path)))) {
+    await stop(servers.child);
+    servers = startServers();
+  }
+  services = await startServices();
 }
+await stop(services);
+await stop(servers.child);
 consoleServer.kill();
+removePatched();
+
+function rebuild() {
+  removePatched();
+  return build();
+}
+
+/** Removes outputs with files that `compile` wrote: Nx would take them for those of its last build. */
+function removePatched() {
+  for (const project of patched) rmSync(`${root}${project}/dist`, { recursive: true, force: true });
+  patched.clear();
+}
 
 /** Serves the console from its sources, so that the page shows changes without a restart of the services. */
 function serveConsole() {
@@ -44,37 +72,85 @@ function serveConsole() {
   return spawn(process.execPath, ['tools/console.mjs', 'serve', gatewayUrl], { cwd: root, stdio: 'inherit' });
 }
 
-function start() {
-  const service = spawn(
+/** Starts the servers. `variables` resolves with the services' variables, or undefined if the servers end first. */
+function startServers() {
+  const child = fork(`${root}apps/all-in-one/dist/development.js`, {
+    cwd: root,
+    execArgv: ['--enable-source-maps'],
+    // Ctrl-C must not reach the servers before the services have stopped.
+    detached: true,
+  });
+  const variables = Promise.race([
+    once(child, 'message').then(([message]) => message),
+    once(child, 'exit').then(() => undefined),
+  ]);
+  return { child, variables };
+}
+
+async function startServices() {
+  const variables = await servers.variables;
+  if (variables === undefined) return undefined;
+  const child = spawn(
     process.execPath,
     ['--enable-source-maps', `--inspect=${inspector}`, 'apps/all-in-one/dist/main.js'],
-    { cwd: root, stdio: 'inherit' },
+    { cwd: root, stdio: 'inherit', env: { ...process.env, ...variables } },
   );
-  service.once('exit', (code) => {
+  child.once('exit', (code) => {
     if (!isStopping && code) process.stdout.write('\n  Waiting for a change before the next start\n');
   });
-  return service;
+  return child;
 }
 
 /** Stops the services. Ctrl-C in a terminal already signals them, but they ignore a second signal within one second. */
-async function stop(service) {
-  if (service.exitCode !== null || service.signalCode !== null) return;
-  const exit = once(service, 'exit');
-  service.kill('SIGTERM');
+async function stop(child) {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
   await exit;
 }
 
-/** Waits for a change and returns the first changed file, or undefined after Ctrl-C. */
+function projectOf(path) {
+  return path.split('/').slice(0, 2).join('/');
+}
+
+/**
+ * Compiles the changed files into the folders that a build writes, which takes milliseconds. Returns false if only a build can do it, or if
+ * a file has an error, which the build then prints.
+ */
+async function compile(paths) {
+  const isSimple = (path) =>
+    path.endsWith('.ts') &&
+    existsSync(root + path) &&
+    /^swc src [^&]*$/.test(
+      JSON.parse(readFileSync(`${root}${projectOf(path)}/package.json`, 'utf8')).scripts.build ?? '',
+    );
+  if (!paths.every(isSimple)) return false;
+  try {
+    const options = { configFile: `${root}.swcrc`, sourceMaps: 'inline' };
+    const compiled = await Promise.all(paths.map((path) => transformFile(root + path, options)));
+    for (const [index, path] of paths.entries()) {
+      patched.add(projectOf(path));
+      const target = root + path.replace('/src/', '/dist/').replace(/\.ts$/, '.js');
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(target, compiled[index].code);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits for a change and returns the changed files. Returns none after Ctrl-C. */
 async function waitForChange() {
   while (!isStopping) {
     await wait(scanIntervalMs);
     const now = scanSources();
     const paths = new Set([...seen.keys(), ...now.keys()]);
-    const changed = [...paths].find((path) => seen.get(path) !== now.get(path));
+    const changed = [...paths].filter((path) => seen.get(path) !== now.get(path));
     seen = now;
-    if (changed) return changed;
+    if (changed.length > 0) return changed;
   }
-  return undefined;
+  return [];
 }
 
 /** Returns the modification times of the source files by path. Omits tests, apps/console, and the generated API types. */

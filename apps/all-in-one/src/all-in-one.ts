@@ -8,7 +8,7 @@ import {
 } from '@stream-events/service';
 import { readConfig, type AllInOneConfig } from './all-in-one.config.js';
 import { announce } from './announcement.js';
-import { dataDirectory, startServers } from './servers.js';
+import { dataDirectory, startServers, useServers, type KeptServers } from './servers.js';
 import { StartError, startServices, type Services } from './services.js';
 
 // Stopping PostgreSQL can take 40 s: 30 s for a fast shutdown with a checkpoint, then 10 s for an immediate one.
@@ -55,7 +55,11 @@ interface Running {
 }
 
 async function startAll(config: AllInOneConfig, signal: AbortSignal): Promise<Running> {
-  const servers = await startServers(config, say, signal);
+  const { DEVELOPMENT_SERVERS: kept } = process.env;
+  const servers =
+    kept === undefined
+      ? await startServers(config, say, signal)
+      : useServers(JSON.parse(kept) as KeptServers); // Safe cast: development.ts writes it.
   try {
     signal.throwIfAborted();
     const services = await startServices(config, servers, say);
@@ -71,7 +75,8 @@ function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function configOrExit(): AllInOneConfig {
+/** Reads the configuration. If it has faults, lists them and exits. */
+export function configOrExit(): AllInOneConfig {
   try {
     return readConfig(process.env);
   } catch (error) {
@@ -82,6 +87,6 @@ function configOrExit(): AllInOneConfig {
 }
 
 /** Prints progress to standard output. Logs go to standard error. */
-function say(line: string): void {
+export function say(line: string): void {
   process.stdout.write(`  ${line}\n`);
 }

@@ -1,23 +1,71 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { natsUsers } from '@stream-events/contracts';
+import type { DatabaseService } from '@stream-events/database/roles';
 import { isRoot, lockDirectory, startEmbeddedNats, startEmbeddedPostgres } from '@stream-events/embedded';
 import { closeAll } from '@stream-events/service';
 import { usesOwnDatabase, type AllInOneConfig } from './all-in-one.config.js';
 import { prepareEmbeddedDatabase, prepareOwnDatabase, type Databases } from './databases.js';
 import { keepSecret } from './kept-secret.js';
+import type { Simulator } from './simulated-platform.js';
 
 /** PostgreSQL and NATS, embedded or external, with their secrets. */
 export interface Servers {
   databases: Databases;
   /** NATS URL for the service: with the service's own NATS user on the embedded server, or `NATS_URL` for every service. */
-  natsUrlFor(service: keyof typeof natsUsers): string;
+  natsUrlFor(service: DatabaseService): string;
   secretKey: string;
   /** NATS URL for your own services, which read the EVENTS stream as user `subscriber`. Undefined if NATS_URL is set. */
   subscriberUrl: string | undefined;
+  /** The simulator, if it runs already. */
+  simulator?: Simulator | undefined;
   /** Resolves with the server's name when a server stops unexpectedly. */
   failed: Promise<string>;
   stop(): Promise<void>;
+}
+
+/** Servers that `npm run dev` keeps while it restarts the services, as JSON values. */
+export interface KeptServers {
+  services: Record<DatabaseService, { databaseUrl: string; natsUrl: string }>;
+  secretKey: string;
+  subscriberUrl: string | undefined;
+  simulator: Simulator | undefined;
+}
+
+/** Describes running servers for the process of the services. */
+export function describeServers(servers: Servers, simulator: Simulator | undefined): KeptServers {
+  const { databases, secretKey, subscriberUrl } = servers;
+  const describe = (service: DatabaseService): { databaseUrl: string; natsUrl: string } => ({
+    databaseUrl: databases.urlFor(service),
+    natsUrl: servers.natsUrlFor(service),
+  });
+  return {
+    services: {
+      events: describe('events'),
+      gateway: describe('gateway'),
+      'platform-connector': describe('platform-connector'),
+      'streamer-monitor': describe('streamer-monitor'),
+    },
+    secretKey,
+    subscriberUrl,
+    simulator,
+  };
+}
+
+/** Returns servers that another process started and will stop. */
+export function useServers({ services, secretKey, subscriberUrl, simulator }: KeptServers): Servers {
+  return {
+    databases: {
+      urlFor: (service) => services[service].databaseUrl,
+      finishMigrations: () => Promise.resolve(),
+    },
+    natsUrlFor: (service) => services[service].natsUrl,
+    secretKey,
+    subscriberUrl,
+    simulator,
+    failed: new Promise<never>(() => undefined),
+    stop: () => Promise.resolve(),
+  };
 }
 
 /** Returns the platform's data folder. Each platform has its own folder, so simulated and real events never mix. */

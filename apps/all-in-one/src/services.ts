@@ -84,9 +84,9 @@ export async function startServices(
     }
 
     const simulator =
-      config.PLATFORM === 'simulator'
+      config.PLATFORM === 'simulator' && !servers.simulator
         ? await startSimulator(starter, { config, platform, gatewayUrl: api.url, say })
-        : undefined;
+        : servers.simulator;
 
     say('Streamer monitor: starting');
     await starter.start(streamerMonitor, { ...shared, ...connections('streamer-monitor') });
