@@ -119,7 +119,13 @@ function importNothingLike(regex, files) {
   };
 }
 
-const testFiles = ['**/*.spec.ts', '**/test/**/*.ts', '**/e2e/**/*.ts', '**/testing/src/**/*.ts'];
+const testFiles = [
+  '**/*.spec.ts',
+  '**/test/**/*.ts',
+  '**/e2e/**/*.ts',
+  '**/peers/**/*.ts',
+  '**/testing/src/**/*.ts',
+];
 
 export default tseslint.config(
   // The build generates the client's API types.

@@ -6,7 +6,7 @@ delete swc.exclude;
 const shared = {
   rootDir: import.meta.dirname,
   modulePathIgnorePatterns: ['<rootDir>/(apps|libs)/[^/]+/dist/'],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tools/jest-environment.mjs',
   testEnvironmentOptions: { customExportConditions: ['@stream-events/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
@@ -14,7 +14,24 @@ const shared = {
   setupFiles: ['reflect-metadata'],
 };
 
-/** The configuration of all tests. A run that selects only unit tests starts no servers. */
+const withServers = {
+  ...shared,
+  globalSetup: '<rootDir>/libs/testing/dist/jest-global-setup.js',
+  globalTeardown: '<rootDir>/libs/testing/dist/jest-global-teardown.js',
+};
+
+// The end-to-end specs that `npm test` runs. They show what clients rely on every day. `npm run test:all` also runs the others: of rare
+// events, of whole installations, and of pages.
+const central = [
+  ...['access', 'alarms', 'audit-log', 'catalogue-api', 'crash', 'dead-letters', 'event-data'],
+  ...['event-export', 'event-filters', 'event-paging', 'event-stream-description', 'events-api', 'http'],
+  ...['live-events', 'live-resume', 'login', 'platform-api', 'raids', 'redelivery', 'refused-events'],
+  ...['stream-summaries', 'streamers-api', 'streams', 'token-limits', 'tokens', 'users', 'webhook'],
+].map((name) => `apps/all-in-one/e2e/${name}.spec.ts`);
+// Installs a program, and sends thousands of requests.
+const schemathesis = 'apps/system-tests/src/fuzz/schemathesis.int.spec.ts';
+
+/** The configuration of all tests. tools/test.mjs selects projects. A run that selects only unit tests starts no servers. */
 export default {
   projects: [
     {
@@ -23,24 +40,32 @@ export default {
       testMatch: ['<rootDir>/{apps,libs}/*/src/**/*.spec.ts', '!**/*.int.spec.ts'],
     },
     {
-      ...shared,
-      displayName: 'servers',
+      ...withServers,
+      displayName: 'central',
       testMatch: [
         '<rootDir>/{apps,libs}/*/src/**/*.int.spec.ts',
-        '<rootDir>/apps/all-in-one/e2e/**/*.spec.ts',
+        `!**/${schemathesis}`,
+        ...central.map((path) => `<rootDir>/${path}`),
       ],
-      testEnvironment: '<rootDir>/libs/testing/dist/jest-environment.js',
-      globalSetup: '<rootDir>/libs/testing/dist/jest-global-setup.js',
-      globalTeardown: '<rootDir>/libs/testing/dist/jest-global-teardown.js',
     },
+    {
+      ...withServers,
+      displayName: 'rest',
+      testMatch: [
+        '<rootDir>/apps/all-in-one/e2e/**/*.spec.ts',
+        ...central.map((path) => `!**/${path}`),
+        `<rootDir>/${schemathesis}`,
+      ],
+    },
+    { ...withServers, displayName: 'peers', testMatch: ['<rootDir>/apps/all-in-one/peers/*.spec.ts'] },
   ],
   testSequencer: '<rootDir>/tools/test-sequencer.mjs',
   // Longer than any wait inside a test, so that a test reports its failed expectation instead of a timeout, even on a slow and
   // busy machine.
   testTimeout: 120_000,
-  // For the two-core reference machine: about three end-to-end specs, whose services keep the cores busy, and two integration specs, which
-  // mainly wait. The test sequencer mixes them.
-  maxWorkers: 5,
+  // For the two-core reference machine. Most tests with servers mainly wait, so eight test files keep two cores busy. The test sequencer mixes
+  // them with the others.
+  maxWorkers: 8,
   // Jest does not free all memory of a test file. Without this limit, the workers grow to 3.6 GB each in a whole run.
   workerIdleMemoryLimit: '1GB',
 };

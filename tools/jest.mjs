@@ -3,6 +3,15 @@
 import { fileURLToPath } from 'node:url';
 import { root, run } from './prepare.mjs';
 
+/** The projects of jest.config.mjs that each option of tools/test.mjs selects. */
+export const tiers = {
+  '--central': ['unit', 'central'],
+  '--unit': ['unit'],
+  '--all': ['unit', 'central', 'rest'],
+  '--rest': ['rest'],
+  '--peers': ['peers'],
+};
+
 export function runJest(args) {
   const options = [
     '--experimental-vm-modules',
@@ -15,4 +24,5 @@ export function runJest(args) {
   run(process.execPath, [...options, `${root}node_modules/jest/bin/jest.js`, ...args]);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) runJest(process.argv.slice(2));
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  runJest([...process.argv.slice(2), '--selectProjects', ...tiers['--all']]);

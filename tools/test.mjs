@@ -1,14 +1,18 @@
-// npm test: installs missing packages, builds changed projects, then runs all tests. npm run test:unit: runs only the unit tests, which
-// need neither a build nor servers. Both commands pass their arguments to Jest: npm test -- <path pattern>.
-import { runJest } from './jest.mjs';
+// Runs tests, with arguments for Jest: npm test -- <path pattern>. Installs missing packages first, and builds changed projects unless only
+// unit tests run.
+//
+//   npm test             unit and integration tests, and the central end-to-end specs
+//   npm run test:unit    unit tests, which need neither a build nor servers
+//   npm run test:all     all tests except those with peers
+//   npm run test:rest    what `npm test` leaves out of these
+//   npm run test:peers   tests with programs of others, which it downloads
+import { runJest, tiers } from './jest.mjs';
 import { install, prepare } from './prepare.mjs';
 
-const args = process.argv.slice(2);
-if (args[0] === '--unit') {
-  install();
-  // The option takes all values that follow, so it must come last.
-  runJest([...args.slice(1), '--selectProjects', 'unit']);
-} else {
-  prepare();
-  runJest(args);
-}
+const [tier, ...args] = process.argv.slice(2);
+if (tier === '--unit') install();
+else prepare();
+// Unit tests do not wait, and every worker loads all packages.
+const workers = tier === '--unit' ? ['--maxWorkers=3'] : [];
+// Jest's last option takes all values that follow.
+runJest([...workers, ...args, '--selectProjects', ...tiers[tier]]);

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { eventually } from './eventually.js';
-import type { ServiceHost } from './service-host.js';
+import { keepInWorker } from './keep-in-worker.js';
+import { ServiceHost } from './service-host.js';
 import { TestService, type Exit } from './test-service.js';
 
 // Time limits for startup and shutdown, which take many seconds on a busy machine. Must stay below Jest's limit for hooks, so that the
@@ -50,8 +51,5 @@ export class HostedService extends TestService {
 }
 
 function host(): ServiceHost {
-  const { serviceHost } = globalThis as { serviceHost?: ServiceHost };
-  if (!serviceHost)
-    throw new Error('no service host found: run the test with Jest and the environment of libs/testing');
-  return serviceHost;
+  return keepInWorker('service host', () => new ServiceHost());
 }

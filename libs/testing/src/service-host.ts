@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import type { AppName } from './test-service.js';
 
 /** Asks the host process to start a service, or to stop the service that request `startedBy` started. */
@@ -53,14 +53,14 @@ export class ServiceHost {
   private send(request: HostRequest): Promise<void> {
     this.child ??= this.spawn();
     const { child } = this;
-    return new Promise((resolve, reject) => {
-      this.pending.set(request.id, (error) => (error ? reject(error) : resolve()));
+    return new Promise((done, reject) => {
+      this.pending.set(request.id, (error) => (error ? reject(error) : done()));
       child.send(request);
     });
   }
 
   private spawn(): ChildProcess {
-    const main = fileURLToPath(new URL('service-host.main.js', import.meta.url));
+    const main = resolve('libs/testing/dist/service-host.main.js'); // plain Node runs it, so the source will not do
     const child = fork(main, { env: { PATH: process.env.PATH }, execArgv: [], silent: true });
     const note = (chunk: Buffer): void => void (this.written += chunk.toString());
     child.stdout?.on('data', note);

@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import axe from 'axe-core';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { owner } from '../credentials.js';
 import { OverlayWindow } from './overlay-window.js';
 import { collectFaults } from './page-faults.js';
+import { closeContexts, workerBrowser } from './worker-browser.js';
 
 export const themes = ['light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -53,10 +54,8 @@ export class ConsoleBrowser {
 
   /** @param url the gateway that serves the console */
   static async launch(executablePath: string, url: string): Promise<ConsoleBrowser> {
-    // Without these arguments, Chromium contacts its vendor's hosts.
-    const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
     await mkdir(screenshotFolder, { recursive: true });
-    return new ConsoleBrowser(await chromium.launch({ executablePath, args, timeout: 120_000 }), url);
+    return new ConsoleBrowser(await workerBrowser(executablePath), url);
   }
 
   /** Opens a window without a session. */
@@ -78,7 +77,7 @@ export class ConsoleBrowser {
   }
 
   close(): Promise<void> {
-    return this.browser.close();
+    return closeContexts(this.browser);
   }
 }
 

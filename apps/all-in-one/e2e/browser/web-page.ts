@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { workerBrowser } from './worker-browser.js';
 
 // The import map lets the page import packages by name without a bundler.
 const html = `<!doctype html>
@@ -22,7 +23,6 @@ const folders = new Map([
 export class WebPage {
   private constructor(
     private readonly server: Server,
-    private readonly browser: Browser,
     private readonly page: Page,
   ) {}
 
@@ -32,13 +32,11 @@ export class WebPage {
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo; // Safe cast: the server listens on TCP.
-    // Without these arguments, Chromium contacts its vendor's hosts.
-    const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
-    const browser = await chromium.launch({ executablePath, args, timeout: 120_000 });
+    const browser = await workerBrowser(executablePath);
     const page = await browser.newPage();
     page.setDefaultTimeout(90_000);
     await page.goto(`http://127.0.0.1:${port}/`);
-    return new WebPage(server, browser, page);
+    return new WebPage(server, page);
   }
 
   /** Opens another page, waits for an element, and returns the errors that the browser logged. */
@@ -68,7 +66,7 @@ export class WebPage {
   }
 
   async close(): Promise<void> {
-    await this.browser.close();
+    await this.page.context().close();
     this.server.closeAllConnections();
     await new Promise((done) => this.server.close(done));
   }

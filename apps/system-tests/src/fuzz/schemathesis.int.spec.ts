@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process';
+import { FuzzBed } from './fuzz-bed.js';
+import { runSchemathesis } from './schemathesis.js';
+
+const canInstall = spawnSync('python3', ['-c', 'import ensurepip']).status === 0;
+// Test limit, for the installation and about 10,000 requests.
+const limitMs = 900_000;
+
+/** A short run of what `npm run fuzz` does: every operation of docs/openapi.json, with few examples each. */
+describe('the running system and its API description', () => {
+  (canInstall ? it : it.skip)(
+    'agree, says schemathesis (skipped where python3 cannot make a virtual environment)',
+    async () => {
+      const bed = await FuzzBed.start();
+      try {
+        const { cases, findings } = await runSchemathesis(bed, { seed: '1', examples: 3 });
+        expect(findings).toEqual([]);
+        expect(cases).toBeGreaterThan(1_000);
+        expect(await bed.findFaults()).toEqual([]);
+      } finally {
+        await bed.stop();
+      }
+    },
+    limitMs,
+  );
+});
