@@ -98,7 +98,8 @@ Resolver.prototype.isCoreModule = function (specifier) {
 const { _load } = Module;
 Module._load = function (specifier, ...rest) {
   return (
-    (specifier.startsWith('node:') && packages.get(specifier.slice(5))) || _load.call(this, specifier, ...rest)
+    (specifier.startsWith('node:') && packages.get(specifier.slice(5))) ||
+    _load.call(this, specifier, ...rest)
   );
 };
 
