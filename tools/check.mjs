@@ -21,8 +21,8 @@ step('Format, types, lint, import boundaries');
 prepare();
 // Two chains, which take about as long, for two cores.
 await Promise.all([
-  lint(...largeProjects)
-    .then(checkFormat)
+  checkFormat()
+    .then(() => lint(...largeProjects))
     .then(checkBoundaries),
   lint('.', ...[...largeProjects, 'tools/boundary-probe'].map((path) => `--ignore-pattern=${path}`)).then(
     checkTypes,
