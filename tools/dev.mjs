@@ -44,7 +44,7 @@ while (!isStopping) {
   isBuilt = (isBuilt && (await compile(changed))) || rebuild();
   if (!isBuilt) continue;
   await stop(services);
-  if (changed.some((path) => keptProjects.includes(projectOf(path)))) {
+  if (servers.child.exitCode !== null || changed.some((path) => keptProjects.includes(projectOf(path)))) {
     await stop(servers.child);
     servers = startServers();
   }
@@ -89,7 +89,7 @@ function startServers() {
 
 async function startServices() {
   const variables = await servers.variables;
-  if (variables === undefined) return undefined;
+  if (variables === undefined || isStopping) return undefined;
   const child = spawn(
     process.execPath,
     ['--enable-source-maps', `--inspect=${inspector}`, 'apps/all-in-one/dist/main.js'],
