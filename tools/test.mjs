@@ -12,7 +12,7 @@ import { install, prepare } from './prepare.mjs';
 const [tier, ...args] = process.argv.slice(2);
 if (tier === '--unit') install();
 else prepare();
-// Unit tests do not wait, and every worker loads all packages.
-const workers = tier === '--unit' ? ['--maxWorkers=3'] : [];
+// Unit tests do not wait, and every worker loads all packages. The rest starts browsers and whole installations, which take a core each.
+const workers = { '--unit': ['--maxWorkers=3'], '--rest': ['--maxWorkers=4'] };
 // Jest's last option takes all values that follow.
-runJest([...workers, ...args, '--selectProjects', ...tiers[tier]]);
+runJest([...(workers[tier] ?? []), ...args, '--selectProjects', ...tiers[tier]]);
