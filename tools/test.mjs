@@ -13,6 +13,6 @@ const [tier, ...args] = process.argv.slice(2);
 if (tier === '--unit') install();
 else prepare();
 // Unit tests do not wait, and every worker loads all packages. The rest starts browsers and whole installations, which take a core each.
-const workers = { '--unit': ['--maxWorkers=3'], '--rest': ['--maxWorkers=4'] };
+const workers = { '--unit': ['--maxWorkers=3'], '--rest': ['--maxWorkers=5'] };
 // Jest's last option takes all values that follow.
 runJest([...(workers[tier] ?? []), ...args, '--selectProjects', ...tiers[tier]]);
