@@ -19,7 +19,7 @@ const end = onceStopped(
   logger,
   async () => {
     interruption.abort();
-    await starting.catch(() => undefined);
+    await starting.catch(() => undefined); // printed below
     await starter.stop();
   },
   shutdownTimeoutMs,

@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { owner } from '../credentials.js';
 import { OverlayWindow } from './overlay-window.js';
 import { collectFaults } from './page-faults.js';
-import { closeContexts, workerBrowser } from './worker-browser.js';
+import { workerBrowser } from './worker-browser.js';
 
 export const themes = ['light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -76,8 +76,9 @@ export class ConsoleBrowser {
     return OverlayWindow.open(this.browser, this.url);
   }
 
-  close(): Promise<void> {
-    return closeContexts(this.browser);
+  /** Closes the windows of this test file. The browser stays open for the next one. */
+  async close(): Promise<void> {
+    await Promise.all(this.browser.contexts().map((context) => context.close()));
   }
 }
 

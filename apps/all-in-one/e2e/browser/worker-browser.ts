@@ -7,8 +7,3 @@ export function workerBrowser(executablePath: string): Promise<Browser> {
   const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync'];
   return keepInWorker('browser', () => chromium.launch({ executablePath, args, timeout: 120_000 }));
 }
-
-/** Closes everything that the current test file has opened. */
-export async function closeContexts(browser: Browser): Promise<void> {
-  await Promise.all(browser.contexts().map((context) => context.close()));
-}
