@@ -58,12 +58,13 @@ function checkIgnoreFiles() {
 }
 
 async function checkFormat() {
-  const format = await runTool('prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.');
+  const cache = ['--cache', '--cache-strategy=content'];
+  const format = await runTool('prettier/bin/prettier.cjs', '--check', '--log-level=warn', ...cache, '.');
   if (format.status !== 0) fail(`${format.output}Run: npx prettier --write .`);
 }
 
 async function checkTypes() {
-  const types = await runTool('typescript/bin/tsc', '-p', 'tsconfig.json');
+  const types = await runTool('typescript-7/bin/tsc', '-p', 'tsconfig.json');
   if (types.status !== 0) fail(types.output);
 }
 
