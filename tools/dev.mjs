@@ -44,7 +44,7 @@ while (!isStopping) {
   isBuilt = (isBuilt && (await compile(changed))) || rebuild();
   if (!isBuilt) continue;
   await stop(services);
-  if (servers.child.exitCode !== null || changed.some((path) => keptProjects.includes(projectOf(path)))) {
+  if (hasEnded(servers.child) || changed.some((path) => keptProjects.includes(projectOf(path)))) {
     await stop(servers.child);
     servers = startServers();
   }
@@ -103,10 +103,15 @@ async function startServices() {
 
 /** Stops the services. Ctrl-C in a terminal already signals them, but they ignore a second signal within one second. */
 async function stop(child) {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child === undefined || hasEnded(child)) return;
   const exit = once(child, 'exit');
   child.kill('SIGTERM');
   await exit;
+}
+
+/** Node sets one of these, depending on whether a process exited or a signal ended it. */
+function hasEnded({ exitCode, signalCode }) {
+  return exitCode !== null || signalCode !== null;
 }
 
 function projectOf(path) {
