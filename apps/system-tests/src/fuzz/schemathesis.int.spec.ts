@@ -16,9 +16,9 @@ describe('the running system and its API description', () => {
         const { cases, findings } = await runSchemathesis(bed, { seed: '1', examples: 1 });
         expect(findings).toEqual([]);
         expect(cases).toBeGreaterThan(1_000);
-        // On a busy machine, alarms are right.
-        const faults = (await bed.findFaults()).filter((fault) => !fault.includes('"msg":"alarm raised"'));
-        expect(faults).toEqual([]);
+        // On a busy machine, calls to the simulated platform time out, so this alarm is right.
+        const faults = await bed.findFaults();
+        expect(faults.filter((fault) => !fault.includes('"key":"platform_unavailable:'))).toEqual([]);
       } finally {
         await bed.stop();
       }
