@@ -83,7 +83,7 @@ func main() {
 `;
 
 const hasGo = spawnSync('go', ['version']).status === 0;
-const hasPython = spawnSync('python3', ['-m', 'venv', '--help']).status === 0;
+const hasPython = spawnSync('python3', ['-c', 'import ensurepip']).status === 0;
 const withGo = hasGo ? it : it.skip;
 const withPython = hasPython ? it : it.skip;
 
