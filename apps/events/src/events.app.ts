@@ -71,12 +71,11 @@ import { Retention } from './retention/retention.service.js';
 import { StreamTrimmer } from './retention/stream-trimmer.service.js';
 import { RetentionPolicy } from './store/retention-policy.js';
 import { ErasedUsers } from './store/erased-users.service.js';
+import { EventIndexBuilder } from './store/event-index-builder.service.js';
 import { Overlaps } from './store/overlaps.service.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
 import { UserHashKeys } from './store/user-hash-keys.js';
 import { SummaryMaintenance } from './stream-summaries/summary-maintenance.service.js';
-import { EventIndexBuilder } from './upgrade/event-index-builder.service.js';
-import { RaidChannelBackfill } from './upgrade/raid-channel-backfill.service.js';
 
 // Maximum number of connections for writes. More connections would only contend for locks and commits.
 const writeConnections = 4;
@@ -208,7 +207,6 @@ async function start(shell: Shell<EventsConfig>) {
   await app.get(StoreMaintenance).start();
   await app.get(EventIndexBuilder).start();
   await app.get(EventStatistics).start();
-  app.get(RaidChannelBackfill).start();
   await app.get(StreamWatch).start();
   app.get(SummaryMaintenance).start();
   app.get(Relay).start();
@@ -245,7 +243,6 @@ async function start(shell: Shell<EventsConfig>) {
         () => app.get(StoreMaintenance).stop(),
         () => app.get(EventIndexBuilder).stop(),
         () => app.get(EventStatistics).stop(),
-        () => app.get(RaidChannelBackfill).stop(),
         () => app.get(Retention).stop(),
         () => app.get(StreamTrimmer).stop(),
         () => app.get(SummaryMaintenance).stop(),

@@ -20,7 +20,6 @@ import { ReplaceReceivedTimeIndex1769000000000 } from './migrations/176900000000
 import { RememberRaidReports1770200000000 } from './migrations/1770200000000-remember-raid-reports.js';
 import { OutboxEntry } from './relay/outbox-entry.entity.js';
 import { PublishedBatch } from './relay/published-batch.entity.js';
-import { Backfill } from './store/backfill.entity.js';
 import { ChannelChange } from './store/channel-change.entity.js';
 import { DeadLetter } from './store/dead-letter.entity.js';
 import { Event } from './store/event.entity.js';
@@ -35,7 +34,6 @@ import { SavedSummary } from './stream-summaries/saved-summary.entity.js';
 export const schema = {
   name: serviceSchemas.events,
   entities: [
-    Backfill,
     Event,
     OutboxEntry,
     DeadLetter,

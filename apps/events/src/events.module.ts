@@ -8,7 +8,6 @@ import { IngestStorageModule } from './ingest/ingest-storage.module.js';
 import { OverlapsModule } from './overlaps/overlaps.module.js';
 import { RetentionModule } from './retention/retention.module.js';
 import { StreamSummariesModule } from './stream-summaries/stream-summaries.module.js';
-import { UpgradeModule } from './upgrade/upgrade.module.js';
 
 /** Lists the features. `StoreModule` and `RelayModule` are not in the list, because the features import them. */
 @Module({})
@@ -25,7 +24,6 @@ export class EventsModule {
         EventExportModule,
         StreamSummariesModule,
         DeadLettersModule,
-        UpgradeModule,
         RetentionModule,
         ErasureModule,
         OverlapsModule,

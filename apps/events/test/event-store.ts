@@ -1,6 +1,6 @@
 import { connectDatabase, createPool, type PoolOptions } from '@stream-events/database';
 import { createLogger, deriveUserHashKey, Registry, UserHasher } from '@stream-events/service';
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '@stream-events/testing';
+import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { Pool } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { schema } from '../src/events.database.js';
@@ -76,10 +76,8 @@ export class EventStore {
     this.deadLettersService = new DeadLettersService(this.deadLetters, this.writer, logger, this.metrics);
   }
 
-  /** @param prepare sets up the database, for example with an older schema, before the migrations run */
-  static async create(prepare?: (database: TestDatabase) => Promise<void>): Promise<EventStore> {
-    const database = await (prepare ? createEmptyDatabase() : createTestDatabase());
-    await prepare?.(database);
+  static async create(): Promise<EventStore> {
+    const database = await createTestDatabase();
     const connection = {
       url: database.urlFor(schema.name),
       schema: schema.name,

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { StoreModule } from '../store/store.module.js';
-import { UpgradeModule } from '../upgrade/upgrade.module.js';
 import { EventListController } from './event-list.controller.js';
 import { EventListRepository } from './event-list.repository.js';
 import { EventStatistics } from './event-statistics.js';
@@ -9,7 +8,7 @@ import { PartitionCatalog } from './partition-catalog.js';
 import { StatementRunner } from './statement-runner.js';
 
 @Module({
-  imports: [StoreModule, UpgradeModule],
+  imports: [StoreModule],
   controllers: [EventListController],
   providers: [EventListRepository, EventStatistics, PageReader, PartitionCatalog, StatementRunner],
   exports: [EventListRepository],

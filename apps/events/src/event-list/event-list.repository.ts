@@ -12,8 +12,8 @@ import {
 } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
 import { validate as isUuid } from 'uuid';
+import { EventIndexBuilder } from '../store/event-index-builder.service.js';
 import type { IndexReadiness } from '../store/event-indexes.js';
-import { EventIndexBuilder } from '../upgrade/event-index-builder.service.js';
 import { EventStatistics } from './event-statistics.js';
 import { rangeOf } from './id-range.js';
 import type { EventPage } from './page-builder.js';

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { indexDefinition, retiredIndexes, secondaryIndexes } from './event-indexes.js';
+import { indexDefinition, secondaryIndexes } from './event-indexes.js';
 
 /**
  * If the store has no partitions, creates the declared indexes at once. Call this from every migration that adds a column with an index.
@@ -18,6 +18,6 @@ export async function createIndexesOfEmptyStore(queryRunner: QueryRunner): Promi
     .filter(({ column }) => table.columns.includes(column))
     .map((index) => `CREATE INDEX IF NOT EXISTS ${index.name} ON events ${indexDefinition(index)}`);
   // Use one round trip: on a new installation, the start waits for it.
-  await queryRunner.query([`DROP INDEX IF EXISTS ${retiredIndexes.join(', ')}`, ...creations].join('; '));
+  await queryRunner.query(creations.join('; '));
   return true;
 }

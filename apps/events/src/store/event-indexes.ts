@@ -1,6 +1,6 @@
 /**
- * An index on the table `events`. To change one, declare it under a new name and retire the old name, because existing stores do not
- * rebuild an index of the same name.
+ * An index on the table `events`. To change one, declare it under a new name, because existing stores do not rebuild an index of the same
+ * name.
  */
 export interface EventIndex {
   /** The name on `events`. On the partitions, PostgreSQL chooses the names. */
@@ -15,7 +15,7 @@ export interface EventIndex {
   predicate: string | null;
 }
 
-/** Which indexes are ready for use. During an upgrade, an index becomes ready once it exists on every partition. */
+/** Which indexes are ready for use. A new index of a store with events becomes ready once it exists on every partition. */
 export interface IndexReadiness {
   isReady(indexName: string): boolean;
 }
@@ -23,7 +23,7 @@ export interface IndexReadiness {
 /** The primary key of `events`. */
 export const primaryKey: EventIndex = { name: 'events_pkey', column: 'id', method: 'btree', predicate: null };
 
-/** Every version has created this index, so it is ready even during an upgrade. */
+/** Every store has this index from the start, so it is always ready. */
 export const eventTypeIndex: EventIndex = {
   name: 'events_event_type_index',
   column: 'event_type',
@@ -58,22 +58,6 @@ export const secondaryIndexes: readonly EventIndex[] = [
 ];
 
 export const eventIndexes: readonly EventIndex[] = [primaryKey, ...secondaryIndexes];
-
-/** Indexes of version 0.1.0 that no query uses anymore. `EventIndexBuilder` drops them once all other indexes are ready. */
-export const retiredIndexes: readonly string[] = [
-  'events_event_source_index',
-  'events_origin_index',
-  'events_event_id_index',
-  'events_user_id_index',
-  'events_user_name_index',
-  'events_broadcaster_index',
-  'events_reward_id_index',
-  'events_raid_from_index',
-  'events_raid_to_index',
-  'events_type_user_id_index',
-  'events_type_user_name_index',
-  'events_type_broadcaster_index',
-];
 
 /** Returns an index's columns in order: (id), (event_type, id), (column, event_type, id), or just the column for a hash index. */
 export function indexKeys({ column, method }: EventIndex): string[] {

@@ -56,7 +56,7 @@ describe('the schema of the event store', () => {
       }));
       expect(declared.sort((a, b) => (a.column < b.column ? -1 : 1))).toEqual(tables.get(entity.tableName));
     }
-    expect(store.dataSource.entityMetadatas).toHaveLength(15);
+    expect(store.dataSource.entityMetadatas).toHaveLength(14);
   });
 
   it("has an entity for each table except single-row tables, TypeORM's own, and the view for version 0.1.0", async () => {

@@ -4,6 +4,7 @@ import { RelayModule } from '../relay/relay.module.js';
 import { ChannelChanges } from './channel-changes.repository.js';
 import { DeadLettersRepository } from './dead-letters.repository.js';
 import { ErasedUsers } from './erased-users.service.js';
+import { EventIndexBuilder } from './event-index-builder.service.js';
 import { EventWriter } from './event-writer.service.js';
 import { EventsRepository } from './events.repository.js';
 import { Overlaps } from './overlaps.service.js';
@@ -12,8 +13,8 @@ import { StoreMaintenance } from './store-maintenance.service.js';
 import { UserHashKeys } from './user-hash-keys.js';
 
 /**
- * Writes batches of events, and creates the partitions of `events`. The repository of dead letters is here because the event writer adds
- * dead letters, while dead-letters/ imports the event writer for retries.
+ * Writes batches of events, and creates the partitions and indexes of `events`. The repository of dead letters is here because the event
+ * writer adds dead letters, while dead-letters/ imports the event writer for retries.
  */
 @Module({
   imports: [RelayModule],
@@ -21,6 +22,7 @@ import { UserHashKeys } from './user-hash-keys.js';
     ChannelChanges,
     DeadLettersRepository,
     ErasedUsers,
+    EventIndexBuilder,
     EventsRepository,
     EventWriter,
     Overlaps,
@@ -35,6 +37,7 @@ import { UserHashKeys } from './user-hash-keys.js';
   exports: [
     ChannelChanges,
     DeadLettersRepository,
+    EventIndexBuilder,
     EventsRepository,
     EventWriter,
     Overlaps,

@@ -18,7 +18,7 @@ export interface FilterColumn {
 }
 
 /** Event types that report a raid. */
-export const raidTypes: readonly string[] = ['raid', 'channel-raid'];
+const raidTypes: readonly string[] = ['raid', 'channel-raid'];
 
 /**
  * Text columns that filters read, by name in the table `events`. For a column with a source, the service extracts the value from

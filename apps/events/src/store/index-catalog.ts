@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { primaryKey } from '../store/event-indexes.js';
+import { primaryKey } from './event-indexes.js';
 
 /** An index of `events` or of a partition. `table` and `name` are already quoted for SQL. */
 export interface CatalogIndex {
@@ -37,20 +37,4 @@ export async function readIndexCatalog(dataSource: DataSource): Promise<IndexCat
   // Every partition has the primary key.
   const partitions = indexes.filter(({ parent }) => parent === primaryKey.name).map(({ table }) => table);
   return { partitions, indexes };
-}
-
-/**
- * Whether another session holds a lock on `events` or a partition for maintenance, such as a vacuum. Maintenance can take minutes. A
- * statement that locks the table would wait for that session, and all readers and writers would queue behind the statement.
- */
-export async function isUnderMaintenance(dataSource: DataSource): Promise<boolean> {
-  const rows = await dataSource.query<unknown[]>(
-    `SELECT FROM pg_locks
-     WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
-       AND granted AND mode NOT IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
-       AND (relation = 'events'::regclass
-         OR relation IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'events'::regclass))
-     LIMIT 1`,
-  );
-  return rows.length > 0;
 }

@@ -3,8 +3,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { MaintenanceSessions, sqlState, type MaintenanceSession } from '@stream-events/database';
 import { Gauge, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
-import type { IndexReadiness } from '../store/event-indexes.js';
-import { isUnderMaintenance, readIndexCatalog } from './index-catalog.js';
+import type { IndexReadiness } from './event-indexes.js';
+import { readIndexCatalog } from './index-catalog.js';
 import { isConcurrent, planIndexes, toStatement, type IndexStep } from './index-plan.js';
 
 // How often an instance checks whether another one has built the indexes.
@@ -17,8 +17,8 @@ const lockTimeoutMs = 500;
 const lockNotAvailable = '55P03';
 
 /**
- * Builds the declared indexes of a store with events and drops the retired ones, while the store is in use. `planIndexes` explains the
- * order. For a store without partitions, the migrations create the indexes.
+ * Builds the missing indexes of a store with events, while the store is in use. `planIndexes` explains the order. For a store without
+ * partitions, the migrations create the indexes.
  *
  * One instance at a time builds indexes: its session holds an advisory lock. The database's catalog is the only state, so after a crash,
  * the next instance drops the invalid index of the interrupted build and continues.
@@ -37,8 +37,7 @@ export class EventIndexBuilder implements IndexReadiness {
   ) {
     this.remainingSteps = new Gauge({
       name: 'events_index_steps_remaining',
-      help: 'Steps until the indexes of stored events are complete: indexes of partitions to build, indexes of earlier versions to drop',
-      labelNames: ['kind'],
+      help: 'Steps until the indexes of stored events are complete',
       registers: [metrics],
     });
     this.loop = new WorkerLoop({
@@ -86,7 +85,6 @@ export class EventIndexBuilder implements IndexReadiness {
     for (;;) {
       const [step, ...later] = await this.readSteps();
       if (!step || stopping.aborted) return;
-      if (step.kind === 'drop' && (await isUnderMaintenance(this.dataSource))) throw new TableBusyError();
       const startedAt = performance.now();
       await session.query(`SET lock_timeout = ${isConcurrent(step) ? 0 : lockTimeoutMs}`);
       await session.query(toStatement(step));
@@ -98,26 +96,20 @@ export class EventIndexBuilder implements IndexReadiness {
   /** Determines the remaining steps, and updates the ready indexes and the metric. */
   private async readSteps(): Promise<readonly IndexStep[]> {
     const { ready, steps } = planIndexes(await readIndexCatalog(this.dataSource));
-    const drops = steps.filter(({ kind }) => kind === 'drop').length;
-    this.remainingSteps.set({ kind: 'drop' }, drops);
-    this.remainingSteps.set({ kind: 'build' }, steps.length - drops);
+    this.remainingSteps.set(steps.length);
     this.ready = ready;
     return steps;
   }
 
   private reportFailure(error: unknown): void {
-    if (error instanceof TableBusyError || sqlState(error) === lockNotAvailable)
+    if (sqlState(error) === lockNotAvailable)
       this.logger.info({}, 'the events table is busy, retrying the index step later');
     else this.logger.warn({ err: error }, 'cannot build the event indexes, retrying within 30 s');
   }
 }
 
-/** The step has to wait: a vacuum or other maintenance of the table is running. */
-class TableBusyError extends Error {}
-
 /** The fields of a step's log line. */
 function describe(step: IndexStep): Record<string, string> {
-  if (step.kind === 'drop') return { step: step.kind, index: step.name };
   return {
     step: step.kind,
     index: step.index.name,

@@ -3,16 +3,13 @@ import type { EventFilters, ListEventsRequest } from '@stream-events/contracts';
 import { connectClient, MaintenanceSessions } from '@stream-events/database';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
-import type { Client } from 'pg';
-import type { DataSource } from 'typeorm';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvents } from '../../test/new-event.js';
-import { asOldStore } from '../../test/old-store.js';
 import { schema } from '../events.database.js';
-import { eventIndexes, primaryKey, retiredIndexes } from '../store/event-indexes.js';
+import { eventIndexes, secondaryIndexes } from './event-indexes.js';
 import { EventIndexBuilder } from './event-index-builder.service.js';
-import { isUnderMaintenance, readIndexCatalog, type IndexCatalog } from './index-catalog.js';
+import { readIndexCatalog, type IndexCatalog } from './index-catalog.js';
 
 // Concurrent writes and reads without limit take most of a slow machine's time, so a build can take long.
 const buildLimitMs = 100_000;
@@ -22,11 +19,13 @@ jest.setTimeout(3 * buildLimitMs);
 const patience = { timeoutMs: 60_000 };
 
 // The partitions of January to April 2025.
-const times = [Date.UTC(2025, 0, 5), Date.UTC(2025, 2, 5)];
-const april = Date.UTC(2025, 3, 5);
+const january = Date.UTC(2025, 0, 5);
+const times = [january, Date.UTC(2025, 2, 5)];
 const june = Date.UTC(2025, 5, 5);
 // The newest partition; the builder starts with its indexes.
 const newest = 'events_2025_04';
+// The indexes that the store lacks, as if this version were the first that declares them.
+const missing = secondaryIndexes.filter(({ column }) => ['user_id', 'user_name'].includes(column));
 
 let store: EventStore;
 let builders: EventIndexBuilder[];
@@ -35,34 +34,30 @@ let metrics: Registry;
 beforeEach(async () => {
   builders = [];
   metrics = new Registry();
-  store = await EventStore.create(asOldStore(times, fill));
+  store = await EventStore.create();
+  for (const time of times) await store.partitions.ensureAhead(time);
+  await store.generate(2_000, january, {
+    event_id: "'message-' || n",
+    event_type: "CASE n % 3 WHEN 0 THEN 'channel-cheer' ELSE 'channel-follow' END",
+    broadcaster_user_id: '(n % 10)::text',
+    user_id: '(n % 50)::text',
+    user_name: "'user_' || n % 50",
+  });
+  await store.dataSource.query(`DROP INDEX ${missing.map(({ name }) => name).join(', ')}`);
 });
 afterEach(async () => {
   await Promise.all(builders.map((builder) => builder.stop()));
   await store.close();
 });
 
-/** Stores 2,000 events in January, like an instance of the old version. */
-function fill(old: DataSource): Promise<unknown> {
-  return old.query(
-    `INSERT INTO events (id, event_id, event_type, event_source, origin, event_data, broadcaster_user_id, user_id, user_name)
-     SELECT (lpad(to_hex(${times[0]}::bigint + n), 12, '0') || '7000' || lpad(to_hex(n), 16, '8'))::uuid, 'message-' || n,
-            CASE n % 3 WHEN 0 THEN 'channel-cheer' ELSE 'channel-follow' END, 'PlatformSub', 'platform', '{}',
-            (n % 10)::text, (n % 50)::text, 'user_' || n % 50
-     FROM generate_series(1, 2000) AS n`,
-  );
-}
-
-function createBuilder(
-  registry = new Registry(),
-  logger = createLogger('test', 'silent'),
-): EventIndexBuilder {
+function createBuilder(registry = new Registry()): EventIndexBuilder {
   const options = {
     url: store.database.urlFor(schema.name),
     schema: schema.name,
     applicationName: 'index-builder',
   };
   const sessions = new MaintenanceSessions(options);
+  const logger = createLogger('test', 'silent');
   const builder = new EventIndexBuilder(store.dataSource, sessions, logger, registry);
   builders.push(builder);
   return builder;
@@ -72,20 +67,12 @@ function areReady(builder: EventIndexBuilder): boolean {
   return eventIndexes.every(({ name }) => builder.isReady(name));
 }
 
-/** Waits until the indexes are complete and the retired ones are gone. */
-async function complete(builder: EventIndexBuilder): Promise<void> {
-  await eventually(
-    async () => {
-      expect(areReady(builder)).toBe(true);
-      const names = (await readIndexCatalog(store.dataSource)).indexes.map(({ name }) => name);
-      expect(names.filter((name) => retiredIndexes.includes(name))).toEqual([]);
-    },
-    { timeoutMs: buildLimitMs },
-  );
+function complete(builder: EventIndexBuilder): Promise<void> {
+  return eventually(() => expect(areReady(builder)).toBe(true), { timeoutMs: buildLimitMs });
 }
 
 /**
- * Returns the catalog of a new store with the partitions of the old store. A new store has the final indexes from the start.
+ * Returns the catalog of a new store with the same partitions. A new store has all indexes from the start.
  *
  * @param others times of further partitions
  */
@@ -98,17 +85,17 @@ async function readFreshCatalog(others: readonly number[] = []): Promise<IndexCa
   return catalog;
 }
 
-/** Holds a lock on a table, by default the lock of an uncommitted writer. Until it is released, no index of the partition can be built. */
-async function holdLock(table: string, mode = 'ROW EXCLUSIVE'): Promise<{ end: () => Promise<void> }> {
-  const writer = await openSession('writer');
+/** Holds the lock of an uncommitted writer on a table. Until it is released, no index of the table can be built. */
+async function holdLock(table: string): Promise<{ end: () => Promise<void> }> {
+  const writer = await connectClient({
+    url: store.database.urlFor(schema.name),
+    schema: schema.name,
+    applicationName: 'writer',
+    statementTimeoutMs: 300_000,
+  });
   await writer.query('BEGIN');
-  await writer.query(`LOCK TABLE ONLY ${table} IN ${mode} MODE`);
+  await writer.query(`LOCK TABLE ONLY ${table} IN ROW EXCLUSIVE MODE`);
   return { end: () => writer.end() };
-}
-
-function openSession(applicationName: string): Promise<Client> {
-  const url = store.database.urlFor(schema.name);
-  return connectClient({ url, schema: schema.name, applicationName, statementTimeoutMs: 300_000 });
 }
 
 /** Waits until some session is waiting for a lock on the table. */
@@ -152,7 +139,7 @@ async function countInvalid(table: string): Promise<number> {
 }
 
 describe(EventIndexBuilder.name, () => {
-  it('migrates a store of an earlier version to the indexes of a fresh one, while events are stored and listed', async () => {
+  it('gives a store the indexes that it lacks, while events are stored and listed', async () => {
     const builder = createBuilder(metrics);
     let isDone = false;
     let batches = 0;
@@ -189,7 +176,7 @@ describe(EventIndexBuilder.name, () => {
     expect(batches).toBeGreaterThan(0);
     expect(await store.storedIds()).toEqual([...stored].sort());
     expect(await readIndexCatalog(store.dataSource)).toEqual(await readFreshCatalog([june, Date.now()]));
-    expect(await metrics.metrics()).toContain('events_index_steps_remaining{kind="build"} 0');
+    expect(await metrics.metrics()).toContain('events_index_steps_remaining 0');
   });
 
   it('has nothing to do in a fresh store', async () => {
@@ -203,25 +190,22 @@ describe(EventIndexBuilder.name, () => {
 
     expect(areReady(builder)).toBe(true);
     expect(catalog.indexes.map(({ name }) => name)).toEqual(eventIndexes.map(({ name }) => name).sort());
-    expect(await metrics.metrics()).toContain('events_index_steps_remaining{kind="drop"} 0');
+    expect(await metrics.metrics()).toContain('events_index_steps_remaining 0');
     await builder.stop();
     await fresh.close();
   });
 
-  it('keeps the indexes of earlier versions until all others are ready', async () => {
+  it('considers an index as ready only when every partition has it', async () => {
     const writer = await holdLock(newest);
     const builder = createBuilder(metrics);
     await builder.start();
     await waitForBlockedBuild();
 
-    const names = (await readIndexCatalog(store.dataSource)).indexes.map(({ name }) => name);
+    const unready = eventIndexes.filter(({ name }) => !builder.isReady(name));
 
-    expect(names).toEqual(expect.arrayContaining([...retiredIndexes]));
-    expect(areReady(builder)).toBe(false);
-    expect([primaryKey.name, 'events_event_type_index'].every((name) => builder.isReady(name))).toBe(true);
-    expect(await metrics.metrics()).toContain(
-      `events_index_steps_remaining{kind="drop"} ${retiredIndexes.length}`,
-    );
+    expect(unready).toEqual(missing);
+    // Four partitions, each with one step per index.
+    expect(await metrics.metrics()).toContain(`events_index_steps_remaining ${missing.length * 4}`);
     await writer.end();
   });
 
@@ -289,62 +273,6 @@ describe(EventIndexBuilder.name, () => {
       partitions: expected.partitions.filter((name) => name !== 'events_2025_02'),
       indexes: expected.indexes.filter(({ table }) => table !== 'events_2025_02'),
     });
-  });
-
-  it('drops an old index only when no vacuum holds a lock, so that readers and writers do not wait for the vacuum', async () => {
-    const builder = createBuilder();
-    await builder.start();
-    await complete(builder);
-    await builder.stop();
-    const [retired = ''] = retiredIndexes;
-    await store.dataSource.query(`CREATE INDEX ${retired} ON events (event_source, id)`);
-    const vacuum = await holdLock(newest, 'SHARE UPDATE EXCLUSIVE');
-    const logger = createLogger('test', 'silent');
-    const reports: string[] = [];
-    logger.info = (...parts: unknown[]) => void reports.push(String(parts.at(-1)));
-
-    const next = createBuilder(metrics, logger);
-    await next.start();
-
-    await eventually(() => expect(reports.join()).toContain('the events table is busy'), patience);
-    expect(await metrics.metrics()).toContain('events_index_steps_remaining{kind="drop"} 1');
-    await vacuum.end();
-    await complete(next);
-  });
-
-  it('drops an old index without a deadlock with a page, which locks its partition and then the empty ones', async () => {
-    await store.writer.store(newEvents(1).map((event) => ({ ...event, id: v7({ msecs: april }) })));
-    const builder = createBuilder();
-    await builder.start();
-    await complete(builder);
-    await builder.stop();
-    const [retired = ''] = retiredIndexes;
-    await store.dataSource.query(`CREATE INDEX ${retired} ON events (event_source, id)`);
-    const page = await openSession('page');
-    await page.query("SET lock_timeout = '100ms'");
-    await page.query('BEGIN');
-    await page.query(`SELECT FROM ${newest}`);
-
-    const next = createBuilder();
-    await next.start();
-    await waitForLock(newest);
-    const size = page.query("SELECT pg_relation_size('events_2025_02')");
-
-    await expect(size).resolves.toMatchObject({ rows: [{ pg_relation_size: '0' }] });
-    await page.end();
-    await complete(next);
-  });
-
-  it.each([
-    ['ROW EXCLUSIVE', 'a writer', false],
-    ['SHARE UPDATE EXCLUSIVE', 'a vacuum', true],
-  ])('considers %s, the lock of %s, as maintenance: %s', async (mode, _, isMaintenance) => {
-    const session = await holdLock('events_2025_01', mode);
-
-    // Retry, because autovacuum may be working on the table.
-    await eventually(async () => expect(await isUnderMaintenance(store.dataSource)).toBe(isMaintenance));
-
-    await session.end();
   });
 
   it('waits for a lock on the table only briefly, so that no statement of others waits long', async () => {

@@ -1,10 +1,4 @@
-import {
-  indexDefinition,
-  primaryKey,
-  retiredIndexes,
-  secondaryIndexes,
-  type EventIndex,
-} from '../store/event-indexes.js';
+import { indexDefinition, primaryKey, secondaryIndexes, type EventIndex } from './event-indexes.js';
 import type { CatalogIndex, IndexCatalog } from './index-catalog.js';
 
 /** One statement that brings the store closer to the declared indexes. */
@@ -16,11 +10,9 @@ export type IndexStep =
   /** Drops the invalid index of an interrupted build. */
   | { kind: 'discard'; index: EventIndex; partition: string; name: string }
   /** Makes a finished index part of the index on `events`. */
-  | { kind: 'attach'; index: EventIndex; partition: string; name: string }
-  /** Drops a retired index, including its parts on all partitions. */
-  | { kind: 'drop'; name: string };
+  | { kind: 'attach'; index: EventIndex; partition: string; name: string };
 
-/** Which indexes are ready, and the steps that build the others and drop retired ones. */
+/** Which indexes are ready, and the steps that build the others. */
 export interface IndexPlan {
   ready: ReadonlySet<string>;
   /** Only the first step is certain: each step may lead to another one for the same partition. */
@@ -28,18 +20,13 @@ export interface IndexPlan {
 }
 
 /**
- * Compares the existing indexes with the declared ones. Returns the steps that build missing indexes and drop retired ones.
+ * Compares the existing indexes with the declared ones. Returns the steps that build the missing indexes.
  *
  * ```
  *                  ┌─ interrupted: discard ─┐
  *                  ▼                        │
  * declare ──▶ missing on a partition ──▶ build ──▶ attach ──▶ ready on all partitions
- *                                                               │ all indexes are ready
- *                                                               ▼
- *                                                      drop the retired indexes
  * ```
- *
- * Retired indexes go last, because instances of the earlier version use these indexes during the upgrade.
  */
 export function planIndexes({ partitions, indexes }: IndexCatalog): IndexPlan {
   const ready = new Set([primaryKey.name]);
@@ -56,10 +43,7 @@ export function planIndexes({ partitions, indexes }: IndexCatalog): IndexPlan {
     else if (missing.length === 0) ready.add(index.name);
     builds.push(...missing);
   }
-  const drops = retiredIndexes
-    .filter((name) => ofEvents.has(name))
-    .map((name): IndexStep => ({ kind: 'drop', name }));
-  return { ready, steps: [...declarations, ...builds, ...drops] };
+  return { ready, steps: [...declarations, ...builds] };
 }
 
 /** Returns the next step for an index on a partition; undefined when none is left. */
@@ -97,26 +81,7 @@ export function toStatement(step: IndexStep): string {
       return `DROP INDEX CONCURRENTLY IF EXISTS ${step.name}`;
     case 'attach':
       return `ALTER INDEX ${step.index.name} ATTACH PARTITION ${step.name}`;
-    case 'drop':
-      return dropStatement(step.name);
   }
-}
-
-/**
- * Returns the SQL that drops an index of `events`. DROP INDEX alone would lock all partitions in order of creation. To read a page, a list
- * locks a partition and then, for a moment, each empty partition to read its size. Locking the empty partitions last means that this
- * statement and a page rarely block each other.
- */
-function dropStatement(name: string): string {
-  return `DO $$
-    DECLARE tables text;
-    BEGIN
-      LOCK TABLE ONLY events IN ACCESS EXCLUSIVE MODE;
-      SELECT string_agg(inhrelid::regclass::text, ', ' ORDER BY pg_relation_size(inhrelid) = 0) INTO tables
-        FROM pg_inherits WHERE inhparent = 'events'::regclass;
-      IF tables IS NOT NULL THEN EXECUTE 'LOCK TABLE ' || tables || ' IN ACCESS EXCLUSIVE MODE'; END IF;
-      DROP INDEX IF EXISTS ${name};
-    END $$`;
 }
 
 /** Whether the step waits for other sessions without blocking them. All other steps are short, but block readers or writers. */
