@@ -63,7 +63,6 @@ import { LIST_POOL, listPoolOptions } from './event-list/list-pool.js';
 import { EventsModule } from './events.module.js';
 import { IngestDrain } from './ingest/ingest-drain.service.js';
 import { IngestStream } from './ingest/ingest-stream.js';
-import { IntakeStream } from './ingest/intake-stream.js';
 import { EventsStream } from './relay/events-stream.js';
 import { Relay } from './relay/relay.service.js';
 import { StreamWatch } from './relay/stream-watch.service.js';
@@ -171,7 +170,6 @@ async function start(shell: Shell<EventsConfig>) {
     maxGigabytes: config.INGEST_MAX_GB,
     replicas,
   });
-  const intakeStream = new IntakeStream(ingestConnection, { platform: config.PLATFORM }, logger);
 
   const client = new RequestClient({
     ...nats,
@@ -197,13 +195,12 @@ async function start(shell: Shell<EventsConfig>) {
       { provide: EventsStream, useValue: stream },
       { provide: StreamPublisher, useValue: publisher },
       { provide: IngestStream, useValue: ingestStream },
-      { provide: IntakeStream, useValue: intakeStream },
       { provide: RequestClient, useValue: client },
     ]),
     { strategy, logger: new NestLogger(logger), abortOnError: false },
   );
   app.useGlobalFilters(new ErrorResponder(logger, toUnavailable));
-  await app.get(IngestDrain).prepare();
+  await ingestStream.prepare();
   await app.get(StoreMaintenance).start();
   await app.get(EventIndexBuilder).start();
   await app.get(EventStatistics).start();

@@ -1,18 +1,8 @@
-import {
-  AckPolicy,
-  DiscardPolicy,
-  jetstream,
-  jetstreamManager,
-  RetentionPolicy,
-  StorageType,
-  type JsMsg,
-} from '@nats-io/jetstream';
+import { AckPolicy, jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
 import { headers, nanos, type NatsConnection } from '@nats-io/transport-node';
 import {
   ingestStreamName,
   ingestSubject,
-  intakeStreamName,
-  intakeSubject,
   natsUsers,
   printIngestMessage,
   type NewEvent,
@@ -22,7 +12,6 @@ import { createLogger, Registry } from '@stream-events/service';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { IngestDrain } from '../src/ingest/ingest-drain.service.js';
 import { IngestStream } from '../src/ingest/ingest-stream.js';
-import { IntakeStream } from '../src/ingest/intake-stream.js';
 import type { EventStore } from './event-store.js';
 
 /** A drain on its own connection, with its metrics. */
@@ -32,7 +21,7 @@ export interface RunningDrain {
   stop(): Promise<void>;
 }
 
-/** The drain's consumer, as version 0.1.0 created it. */
+/** The drain's consumer. */
 const drainConsumer = {
   durable_name: 'drain',
   ack_policy: AckPolicy.Explicit,
@@ -45,7 +34,7 @@ const requestLimitMs = 20_000;
 
 export const ingestOptions = { platform: 'simulator', maxGigabytes: 1 };
 
-/** A broker, and operations on its INGEST and INTAKE streams. */
+/** A broker, and operations on its INGEST stream. */
 export class IngestSetup {
   /** How long the broker waits for an acknowledgement before it redelivers a message. A change affects only new drains. */
   ackWaitMs = 30_000;
@@ -70,19 +59,13 @@ export class IngestSetup {
     await this.nats.stop();
   }
 
-  /** The drain is not started yet. `quietMs` is how long INTAKE must be quiet before the drain closes it. */
-  async createDrain(
-    store: EventStore,
-    quietMs?: number,
-    maxGigabytes = ingestOptions.maxGigabytes,
-  ): Promise<RunningDrain> {
+  /** The drain is not started yet. */
+  async createDrain(store: EventStore): Promise<RunningDrain> {
     const connection = await connectNats({ urls: [this.nats.urlFor('events')], name: 'test-drain' });
     const metrics = new Registry();
     const logger = createLogger('test', 'silent');
-    const intakeOptions = { platform: ingestOptions.platform, ...(quietMs !== undefined && { quietMs }) };
     const drain = new IngestDrain(
-      new IngestStream(connection, { ...ingestOptions, maxGigabytes, consumerConfig: this.consumerConfig }),
-      new IntakeStream(connection, intakeOptions, logger),
+      new IngestStream(connection, { ...ingestOptions, consumerConfig: this.consumerConfig }),
       store.writer,
       logger,
       metrics,
@@ -95,14 +78,10 @@ export class IngestSetup {
   }
 
   /** Publishes like the gateway. Returns the stream's reply, which is `{"error":…}` for a rejected message. */
-  async publish(
-    payload: string | Uint8Array,
-    messageId?: string,
-    subject = ingestSubject,
-  ): Promise<Record<string, unknown>> {
+  async publish(payload: string | Uint8Array, messageId?: string): Promise<Record<string, unknown>> {
     const messageHeaders = headers();
     if (messageId !== undefined) messageHeaders.set('Nats-Msg-Id', messageId);
-    const reply = await this.gateway.request(subject, payload, {
+    const reply = await this.gateway.request(ingestSubject, payload, {
       headers: messageHeaders,
       timeout: requestLimitMs,
     });
@@ -111,58 +90,6 @@ export class IngestSetup {
 
   async publishEvents(events: readonly NewEvent[]): Promise<void> {
     await Promise.all(events.map((event) => this.publish(printIngestMessage(event))));
-  }
-
-  /** Creates the INTAKE stream and its consumer exactly as version 0.1.0 (commit 471d8fb) did. */
-  async createIntake(platform = ingestOptions.platform): Promise<void> {
-    const { streams, consumers } = await this.manager();
-    await streams.add({
-      name: 'INTAKE',
-      description: `intake of platform ${platform}`,
-      subjects: ['intake.events'],
-      retention: RetentionPolicy.Workqueue,
-      storage: StorageType.File,
-      discard: DiscardPolicy.New,
-      max_bytes: 2 * 1024 ** 3,
-      duplicate_window: nanos(120_000),
-    });
-    await consumers.add('INTAKE', drainConsumer);
-  }
-
-  /** Publishes like a gateway of version 0.1.0. */
-  async publishToIntake(events: readonly NewEvent[]): Promise<void> {
-    const answers = await Promise.all(
-      events.map((event) =>
-        this.publish(printIngestMessage(event), event.eventId ?? event.id, intakeSubject),
-      ),
-    );
-    for (const answer of answers) if ('error' in answer) throw new Error(JSON.stringify(answer));
-  }
-
-  /** Reserves the broker's disk space until less than 1 MiB is left, and returns a function that frees it. */
-  async reserveDisk(): Promise<() => Promise<void>> {
-    const { streams } = await this.manager();
-    const names: string[] = [];
-    for (let max_bytes = 2 ** 50; max_bytes >= 2 ** 20;) {
-      const name = `RESERVED_${names.length}`;
-      const isReserved = await streams.add({ name, subjects: [name], max_bytes }).then(
-        () => true,
-        () => false, // less space than this is left
-      );
-      if (isReserved) names.push(name);
-      else max_bytes /= 2;
-    }
-    return async () => {
-      for (const name of names) await streams.delete(name);
-    };
-  }
-
-  async hasIntake(): Promise<boolean> {
-    return (await (await this.manager()).streams.names().next()).includes(intakeStreamName);
-  }
-
-  async deleteIntake(): Promise<void> {
-    await (await this.manager()).streams.delete(intakeStreamName).catch(() => undefined); // the stream may not exist
   }
 
   async count(): Promise<number> {

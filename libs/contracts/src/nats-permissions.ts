@@ -2,7 +2,7 @@ import { connectorStoredUsers, gatewayStoredUsers } from './events/stored-users.
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
 import { liveUsageSubject } from './live/live-usage.js';
 import { namedConnectionsSubject } from './live/named-connections.js';
-import { ingestSubject, intakeSubject } from './events/ingest-message.js';
+import { ingestSubject } from './events/ingest-message.js';
 import { connectionReportSubject } from './platform/connection-report.js';
 import { instanceReportSubject } from './system/instance-report.js';
 
@@ -183,11 +183,9 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {
-    // During a rolling upgrade, gateways of version 0.1.0 use this user and publish on intakeSubject.
     publish: [
       'request.>',
       ingestSubject,
-      intakeSubject,
       replaySubjects,
       liveUsageSubject,
       namedConnectionsSubject,
@@ -211,7 +209,7 @@ export const natsUsers = {
     // When clients catch up, a gateway creates many consumers per second and deletes each one after use.
     `$JS.API.CONSUMER.DELETE.${eventsStreamName}.>`,
   ]),
-  // JetStream of the account SERVICES has the INGEST stream, and INTAKE until it is drained.
+  // JetStream of the account SERVICES has the INGEST stream.
   events: serviceUser('events', {
     publish: [
       '$JS.API.>',

@@ -74,16 +74,10 @@ export interface DurableConsumerOptions {
    * back.
    */
   isWorkQueue?: boolean;
-  /**
-   * Creates or updates the stream. Without it, the consumer waits until another service creates the stream.
-   *
-   * @returns false when the stream does not exist and should not; the consumer asks again after a minute
-   */
-  prepareStream?: () => Promise<boolean>;
+  /** Creates or updates the stream. Without it, the consumer waits until another service creates the stream. */
+  prepareStream?: () => Promise<void>;
   /** How long a fetch waits for messages, in milliseconds: 5,000 by default, 60,000 at most. */
   fetchMs?: number;
-  /** Called after a fetch that found no message. */
-  onIdle?: () => Promise<void>;
   /** Where to register the metrics that count messages. */
   metrics?: Registry;
 }
@@ -97,7 +91,6 @@ const maxMessages = 100;
 const defaultFetchMs = 5_000;
 const minRetryDelayMs = 500;
 const maxPauseMs = 5_000;
-const absentStreamPauseMs = 60_000;
 const requestLimitMs = 5_000;
 // The broker's error code when a consumer of this name exists with another configuration. Adding an identical consumer succeeds.
 const consumerExists = 10_148;
@@ -143,7 +136,7 @@ export class DurableConsumer {
     this.tracing = tracingOf(connection);
     this.loop = new WorkerLoop({
       work: (stopping) => this.work(stopping),
-      idleMs: absentStreamPauseMs,
+      idleMs: 0, // each fetch waits for messages
       maxBackoffMs: maxPauseMs,
       onFailure: (error) => this.onFailure(error),
     });
@@ -174,11 +167,10 @@ export class DurableConsumer {
     return (await consumers.info(this.options.stream, this.options.name)).num_pending;
   }
 
-  /** Runs one fetch. Returns false when `prepareStream` says that the stream should not exist. */
+  /** Runs one fetch. */
   private async work(stopping: AbortSignal): Promise<boolean> {
     try {
       this.consumer ??= await this.prepare();
-      if (!this.consumer) return false;
       const isContinued = this.unfinished !== undefined;
       let count = await this.fetch(this.consumer, stopping);
       // If the failed fetch left no messages, it is still unknown whether the stream works again, so fetch again.
@@ -187,7 +179,7 @@ export class DurableConsumer {
     } catch (error) {
       const wasPrepared = this.consumer !== undefined;
       this.consumer = undefined;
-      // The stream belongs to this service, so the next `prepare` recreates it, or finds that the service no longer needs it.
+      // The stream belongs to this service, so the next `prepare` recreates it.
       if (wasPrepared && this.options.prepareStream && isStreamNotFound(error)) return true;
       throw error;
     }
@@ -196,9 +188,9 @@ export class DurableConsumer {
     return true;
   }
 
-  private async prepare(): Promise<Consumer | undefined> {
+  private async prepare(): Promise<Consumer> {
     const { stream, name, config, prepareStream } = this.options;
-    if (prepareStream && !(await prepareStream())) return undefined;
+    await prepareStream?.();
     const { consumers } = await this.manage();
     const wanted = { ack_wait: nanos(ackWaitMs), ...config };
     try {
@@ -367,7 +359,6 @@ export class DurableConsumer {
   }
 
   private async onEmptyFetch(consumer: Consumer): Promise<void> {
-    await this.options.onIdle?.();
     if (this.options.isWorkQueue) await this.redeliverForgotten();
     // An empty fetch can also mean that the consumer was deleted; `info` then throws.
     else await consumer.info();

@@ -63,22 +63,13 @@ describe('natsUsers', () => {
         'request.events.store',
         'request.other.thing',
         'ingest.events',
-        'intake.events',
         'live.replay.channel-raid.1',
         'live.usage',
         '_INBOX_events.x',
       ],
     ],
     ['gateway.events', [...reading, '$JS.API.CONSUMER.DELETE.EVENTS.mine']],
-    [
-      'events',
-      [
-        '$JS.API.STREAM.CREATE.INGEST',
-        '$JS.ACK.INGEST.drain.1',
-        '$JS.API.STREAM.DELETE.INTAKE',
-        '$JS.ACK.INTAKE.drain.1',
-      ],
-    ],
+    ['events', ['$JS.API.STREAM.CREATE.INGEST', '$JS.ACK.INGEST.drain.1']],
     ['events.events', [`events.platform.channel-raid.${id}`, '$JS.API.STREAM.INFO.EVENTS']],
     [
       'platform-connector.events',
@@ -97,7 +88,6 @@ describe('natsUsers', () => {
       [
         `events.platform.channel-raid.${id}`,
         'ingest.other',
-        'intake.other',
         ...reading,
         '$JS.API.STREAM.PURGE.INGEST',
         '_INBOX_platform-connector.x',

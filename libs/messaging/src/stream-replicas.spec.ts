@@ -1,5 +1,5 @@
 import { JetStreamApiError } from '@nats-io/jetstream';
-import { isInsufficientStorage, placeStream, TooFewServersError } from './stream-replicas.js';
+import { placeStream, TooFewServersError } from './stream-replicas.js';
 
 const apiError = (code: number, description: string): JetStreamApiError =>
   new JetStreamApiError({ code: 400, err_code: code, description });
@@ -15,16 +15,5 @@ describe(placeStream, () => {
     const full = apiError(10_005, 'no suitable peers for placement, insufficient storage');
 
     await expect(placeStream(3, () => Promise.reject(full))).rejects.toBe(full);
-  });
-});
-
-describe(isInsufficientStorage, () => {
-  it.each([
-    [true, apiError(10_047, 'insufficient storage resources available')],
-    [true, apiError(10_005, 'no suitable peers for placement, insufficient storage')],
-    [false, apiError(10_005, 'no suitable peers for placement, peer offline')],
-    [false, new Error('insufficient storage')],
-  ])('is %s for %s', (expected, error) => {
-    expect(isInsufficientStorage(error)).toBe(expected);
   });
 });

@@ -5,11 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Too few nats-servers are available for the configured number of replicas. */
 export class TooFewServersError extends Error {}
 
-// The broker's error codes for "replicas > 1 not supported in non-clustered mode", "no suitable peers for placement", and "insufficient
-// storage resources available".
+// The broker's error codes for "replicas > 1 not supported in non-clustered mode" and "no suitable peers for placement".
 const replicasUnsupported = 10_074;
 const noSuitablePeers = 10_005;
-const insufficientStorage = 10_047;
 
 // How long to retry while a cluster has no leader. Servers that start together elect one within seconds. After a longer outage, the service
 // fails to start, and the orchestrator restarts it.
@@ -27,7 +25,8 @@ export async function placeStream<T>(replicas: number, change: () => Promise<T>)
   try {
     return await change();
   } catch (error) {
-    if (!(error instanceof JetStreamApiError) || isInsufficientStorage(error)) throw error;
+    // A cluster also reports too little disk space as having no suitable server.
+    if (!(error instanceof JetStreamApiError) || /insufficient storage/i.test(error.message)) throw error;
     if (error.code !== replicasUnsupported && error.code !== noSuitablePeers) throw error;
     throw new TooFewServersError(
       `NATS_REPLICAS is ${replicas}, but NATS cannot place ${replicas} replicas of a stream (${error.message}). ` +
@@ -36,15 +35,6 @@ export async function placeStream<T>(replicas: number, change: () => Promise<T>)
       { cause: error },
     );
   }
-}
-
-/** Whether the broker has too little disk space for a stream. A cluster reports this as having no suitable server. */
-export function isInsufficientStorage(error: unknown): boolean {
-  if (!(error instanceof JetStreamApiError)) return false;
-  return (
-    error.code === insufficientStorage ||
-    (error.code === noSuitablePeers && /insufficient storage/i.test(error.message))
-  );
 }
 
 /**

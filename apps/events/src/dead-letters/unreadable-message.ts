@@ -4,9 +4,6 @@ import { v7 as uuidV7 } from 'uuid';
 
 const unreadableType = 'unreadable-ingest-message';
 const unreadableSource = 'INGEST';
-// The event type and source that version 0.1.0 gave to unreadable messages.
-const formerType = 'unreadable-intake-message';
-const formerSource = 'INTAKE';
 
 /** The event from an INGEST message. If the message cannot be read, `event` wraps its payload and `fault` holds the error. */
 export interface ReadMessage {
@@ -67,8 +64,5 @@ export function unwrapText(event: NewEvent): string {
 }
 
 function isUnreadable({ eventType, eventSource }: NewEvent): boolean {
-  return (
-    (eventType === unreadableType && eventSource === unreadableSource) ||
-    (eventType === formerType && eventSource === formerSource)
-  );
+  return eventType === unreadableType && eventSource === unreadableSource;
 }

@@ -1,5 +1,4 @@
 import { jest } from '@jest/globals';
-import { createLogger } from '@stream-events/service';
 import { newEvents, newEvent } from '../../test/new-event.js';
 import { EventStore } from '../../test/event-store.js';
 import { ingestOptions, IngestSetup } from '../../test/ingest-setup.js';
@@ -7,7 +6,6 @@ import { StreamSetup, type RunningRelay } from '../../test/stream-setup.js';
 import type { NewEvent } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { IngestStream } from '../ingest/ingest-stream.js';
-import { IntakeStream } from '../ingest/intake-stream.js';
 import { ErasedMessagesRepository } from './erased-messages.repository.js';
 import { EventStreamStage } from './event-stream.stage.js';
 import { IngestStage } from './ingest.stage.js';
@@ -18,7 +16,6 @@ jest.setTimeout(180_000);
 
 const userId = '12826';
 const user: SoughtUser = { id: userId, isUser: (id) => id === userId };
-const logger = createLogger('test', 'silent');
 
 const naming = (): NewEvent => newEvent({ eventData: `{"gifter_user_id":"${userId}","user_id":"1"}` });
 
@@ -201,14 +198,10 @@ describe('the erasure of streams', () => {
     beforeAll(async () => {
       setup = await IngestSetup.start();
       ingest = new IngestStream(setup.connection, ingestOptions);
-      const intake = new IntakeStream(setup.connection, { platform: ingestOptions.platform }, logger);
-      stage = new IngestStage(ingest, intake, store.events);
+      stage = new IngestStage(ingest, store.events);
     });
     beforeEach(() => ingest.prepare());
-    afterEach(async () => {
-      await setup.deleteIntake();
-      await setup.deleteStream();
-    });
+    afterEach(() => setup.deleteStream());
     afterAll(() => setup.close());
 
     it('removes the waiting messages that name the user, and keeps their keys', async () => {
@@ -234,15 +227,6 @@ describe('the erasure of streams', () => {
       }
 
       expect(await setup.count()).toBeGreaterThan(0);
-    });
-
-    it('also searches the INTAKE stream of version 0.1.0', async () => {
-      await setup.createIntake();
-      await setup.publishToIntake([naming(), ...newEvents(1)]);
-      await runStage(stage);
-
-      const { state } = await (await setup.manager()).streams.info('INTAKE');
-      expect(state.messages).toBe(1);
     });
 
     it('leaves messages that are being drained to the write path, which does not store them', async () => {

@@ -1,12 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { NewEvent } from '@stream-events/contracts';
+import { ingestStreamName, type NewEvent } from '@stream-events/contracts';
 import { isUnavailableError } from '@stream-events/database';
-import {
-  DurableConsumer,
-  isInsufficientStorage,
-  type DeliveredMessage,
-  type Outcome,
-} from '@stream-events/messaging';
+import { DurableConsumer, type DeliveredMessage, type Outcome } from '@stream-events/messaging';
 import {
   Counter,
   FailureLog,
@@ -17,8 +12,7 @@ import {
   type Logger,
 } from '@stream-events/service';
 import { EventWriter } from '../store/event-writer.service.js';
-import { IngestStream, type DrainedStream } from './ingest-stream.js';
-import { IntakeStream } from './intake-stream.js';
+import { IngestStream } from './ingest-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
 
 // A batch that contains a message with more deliveries than this is stored message by message. An outage of 15 s leads to this many
@@ -29,7 +23,7 @@ const maxRetryDelayMs = 5_000;
 const maxAckPending = 2_000;
 
 /**
- * Stores the messages of the INGEST stream, and of the INTAKE stream of version 0.1.0.
+ * Stores the messages of the INGEST stream.
  *
  * ```
  * batch ── store ──committed──▶ done (acknowledged, deleted from the stream)
@@ -42,13 +36,12 @@ const maxAckPending = 2_000;
  */
 @Injectable()
 export class IngestDrain {
-  private readonly consumers: readonly DurableConsumer[];
+  private readonly consumer: DurableConsumer;
   private readonly drainedTotal: Counter;
   private readonly failureLog: FailureLog;
 
   constructor(
-    private readonly ingest: IngestStream,
-    private readonly intake: IntakeStream,
+    stream: IngestStream,
     private readonly writer: EventWriter,
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
@@ -57,66 +50,41 @@ export class IngestDrain {
     this.failureLog = failureLog;
     this.drainedTotal = new Counter({
       name: 'events_ingest_drained_total',
-      help: 'Messages of the streams INGEST and INTAKE that were stored, recognized as already stored, or kept as dead letters',
+      help: 'Messages of the INGEST stream that were stored, recognized as already stored, or kept as dead letters',
       registers: [metrics],
     });
     new Gauge({
       name: 'events_ingest_stream_messages',
-      help: 'Accepted messages on the streams INGEST and INTAKE that are not stored yet; every instance reports the same value',
+      help: 'Accepted messages on the INGEST stream that are not stored yet; every instance reports the same value',
       registers: [metrics],
       async collect() {
-        const read = () => Promise.all([ingest.count(), intake.count()]);
-        const counts = await readForGauge(this, failureLog, read);
-        this.set(counts?.reduce((sum, count) => sum + count) ?? Number.NaN);
+        const count = await readForGauge(this, failureLog, () => stream.count());
+        this.set(count ?? Number.NaN);
       },
     });
-    const streams: DrainedStream[] = [ingest, intake];
-    this.consumers = streams.map(
-      (stream) =>
-        new DurableConsumer(
-          stream.connection,
-          {
-            stream: stream.name,
-            name: 'drain',
-            config: { max_ack_pending: maxAckPending, ...stream.consumerConfig },
-            handling: { handleBatch: (messages) => this.storeBatch(messages) },
-            maxRetryDelayMs,
-            isWorkQueue: true,
-            prepareStream: () => stream.prepare(),
-            onIdle: () => stream.onIdle(),
-            metrics,
-          },
-          logger,
-        ),
+    this.consumer = new DurableConsumer(
+      stream.connection,
+      {
+        stream: ingestStreamName,
+        name: 'drain',
+        config: { max_ack_pending: maxAckPending, ...stream.consumerConfig },
+        handling: { handleBatch: (messages) => this.storeBatch(messages) },
+        maxRetryDelayMs,
+        isWorkQueue: true,
+        prepareStream: () => stream.prepare(),
+        metrics,
+      },
+      logger,
     );
   }
 
-  /**
-   * Prepares both streams. If the broker has no room for INGEST while INTAKE exists, the consumer of INGEST creates the stream later.
-   *
-   * @throws when a stream holds the messages of another platform, or the broker has no room for INGEST
-   */
-  async prepare(): Promise<void> {
-    // Prepare INTAKE first: this frees reserved disk space for INGEST.
-    const hasIntake = await this.intake.prepare();
-    try {
-      await this.ingest.prepare();
-    } catch (err) {
-      if (!hasIntake || !isInsufficientStorage(err)) throw err;
-      this.logger.warn(
-        { err, stream: this.ingest.name },
-        'NATS has no storage left for the INGEST stream, draining the INTAKE stream and retrying',
-      );
-    }
-  }
-
   start(): void {
-    for (const consumer of this.consumers) consumer.start();
+    this.consumer.start();
   }
 
   /** Finishes running batches within 3 s, then stops. The broker redelivers unacknowledged messages to other instances. */
-  async stop(): Promise<void> {
-    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
+  stop(): Promise<void> {
+    return this.consumer.stop();
   }
 
   /** After several failures, stores each message on its own, so that one bad message does not block the others. */

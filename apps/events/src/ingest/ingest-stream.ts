@@ -14,20 +14,6 @@ import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { ingestStreamName, ingestSubject } from '@stream-events/contracts';
 import { placeStream } from '@stream-events/messaging';
 
-/** A work queue of accepted platform messages that `IngestDrain` stores. */
-export interface DrainedStream {
-  readonly name: string;
-  readonly connection: NatsConnection;
-  /** Settings of the draining consumer that differ from the defaults. */
-  readonly consumerConfig?: Partial<ConsumerConfig>;
-  /** Prepares the stream for reading. Returns false when the stream does not exist and must not be created. */
-  prepare(): Promise<boolean>;
-  /** Runs after a fetch that found no message. */
-  onIdle(): Promise<void>;
-  /** Counts the messages that are not stored yet, including those in progress. */
-  count(): Promise<number>;
-}
-
 /** The size of the INGEST stream, and the platform whose messages it holds. */
 export interface IngestStreamOptions {
   platform: string;
@@ -37,6 +23,7 @@ export interface IngestStreamOptions {
    * number.
    */
   replicas?: number | undefined;
+  /** Settings of the draining consumer that differ from the defaults. */
   consumerConfig?: Partial<ConsumerConfig>;
 }
 
@@ -51,9 +38,7 @@ const deduplicationWindowMs = 120_000;
 const fixedConfig = { subjects: [ingestSubject], deny_purge: true };
 
 /** Creates and configures the INGEST stream, whose messages `IngestDrain` stores in the database. */
-export class IngestStream implements DrainedStream {
-  readonly name = ingestStreamName;
-
+export class IngestStream {
   constructor(
     readonly connection: NatsConnection,
     private readonly options: IngestStreamOptions,
@@ -69,11 +54,11 @@ export class IngestStream implements DrainedStream {
    * @throws when the stream holds the messages of another platform, or the broker has no disk space for the stream or too few servers for
    * its replicas
    */
-  async prepare(): Promise<boolean> {
+  async prepare(): Promise<void> {
     const { streams } = await manageStreams(this.connection);
     const config = streamConfig(this.options);
     const existing = await addStream(streams, config);
-    if (!existing) return true;
+    if (!existing) return;
     expectPlatform(existing, config.description, this.options.platform);
     // Never lower the limit while the stream has messages: the broker would drop accepted messages to get below it.
     const { state } = await streams.info(ingestStreamName);
@@ -82,13 +67,9 @@ export class IngestStream implements DrainedStream {
     await placeStream(num_replicas, () =>
       streams.update(ingestStreamName, { ...existing, ...fixedConfig, max_bytes, num_replicas }),
     );
-    return true;
   }
 
-  async onIdle(): Promise<void> {
-    // INGEST stays when it is empty.
-  }
-
+  /** Counts the messages that are not stored yet, including those in progress. @throws when the broker does not respond */
   async count(): Promise<number> {
     return (await this.readState()).messages;
   }
@@ -105,7 +86,7 @@ export class IngestStream implements DrainedStream {
 }
 
 /** Requests time out after 2 s. */
-export function manageStreams(connection: NatsConnection): Promise<JetStreamManager> {
+function manageStreams(connection: NatsConnection): Promise<JetStreamManager> {
   return jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
 }
 
@@ -114,14 +95,10 @@ export function manageStreams(connection: NatsConnection): Promise<JetStreamMana
  *
  * @throws when the description differs
  */
-export function expectPlatform(
-  { name, description = '' }: Pick<StreamConfig, 'name' | 'description'>,
-  expected: string,
-  platform: string,
-): void {
+function expectPlatform({ description = '' }: StreamConfig, expected: string, platform: string): void {
   if (description === expected) return;
   throw new Error(
-    `the stream ${name} on this NATS server has the description "${description}", but PLATFORM is ${platform}. ` +
+    `the stream ${ingestStreamName} on this NATS server has the description "${description}", but PLATFORM is ${platform}. ` +
       'Messages of two platforms must not mix: use another NATS server (or account) for this platform.',
   );
 }
