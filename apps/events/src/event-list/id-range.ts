@@ -48,9 +48,9 @@ export function intersect(one: IdRange, other: IdRange): IdRange | null {
 
 /**
  * Returns an id that separates the events below `boundary` (the first id of a millisecond) from the events at or above it. The next page
- * continues there, because this page has read the partition up to the boundary. `boundary` itself is not a valid UUID, and services of
- * version 0.1.0 would reject it. All event ids have version 7. Within a millisecond, an id of version 8 sorts after all of them, and an id
- * of version 1 sorts before them.
+ * continues there, because this page has read the partition up to the boundary. `boundary` itself is not a valid UUID, so no request may
+ * contain it. All event ids have version 7. Within a millisecond, an id of version 8 sorts after all of them, and an id of version 1 sorts
+ * before them.
  */
 export function positionAt(boundary: string, isOlder: boolean): string {
   return isOlder

@@ -50,20 +50,12 @@ const listFilters = new Set<string>(
   textFilters.filter(({ maxValues }) => maxValues !== undefined).map(({ name }) => name),
 );
 
-// Cursors of version 0.1.0 include the values of its 12 filters, with null for an unused filter.
-const firstFilters = 12;
-
-/**
- * Builds the text that binds cursors to a list. Leaves out the filters after the last used one if they are newer than version 0.1.0, so
- * that old cursors stay valid.
- */
-export function describeList(
-  parameters: Parameters,
-  names: readonly string[] = Object.keys(eventFilters),
-): string {
-  const values = names.map((name) => printValue(name, parameters[name] ?? '') || null);
-  while (values.length > firstFilters && values.at(-1) === null) values.pop();
-  return JSON.stringify(['platform-events', ...values]);
+/** Builds the text that binds cursors to a list. It names only the filters in use, so cursors stay valid when there are more filters. */
+function describeList(parameters: Parameters): string {
+  const filters = Object.keys(eventFilters)
+    .map((name) => [name, printValue(name, parameters[name] ?? '')])
+    .filter(([, value]) => value !== '');
+  return JSON.stringify(['platform-events', ...filters]);
 }
 
 /** Normalizes a filter value: the order and spacing of values in a list do not matter. */
