@@ -37,7 +37,6 @@ describe('start', () => {
         REGISTRATION: 'maybe',
         PLATFORM_WEBHOOK_SECRET: 'secret-4',
         LOG_LEVEL: 'loud',
-        INTAKE_MAX_GB: '1', // INGEST_MAX_GB in version 0.1.0
       };
       const { code, output } = await new ServiceProcess('gateway', environment).runToEnd();
       expect(code).toBe(2);

@@ -82,26 +82,6 @@ describe(loadConfig.name, () => {
     expect(() => loadConfig(variables, {})).toThrow(/4 error\(s\):\n {2}- A .*\n {2}- B /);
   });
 
-  it.each([
-    ['INTAKE_FALLBACK', 'INGEST_FALLBACK'],
-    ['INTAKE_MAX_GB', 'INGEST_MAX_GB'],
-  ])('rejects %s, which version 0.1.0 had, and names %s', (oldName, newName) => {
-    const fault = `${oldName} was renamed: set ${newName} instead`;
-    const variables = {
-      INGEST_FALLBACK: oneOf('x', ['on', 'off'], { default: 'off' }),
-      PORT: integer('y', [1, 9]),
-    };
-
-    expect(faultsOf(variables, { PORT: '1', [oldName]: 'on' })).toEqual([fault]);
-    // The fault is reported together with all other faults, even if the new variable is set, and by a service that reads neither name.
-    expect(faultsOf(variables, { PORT: '10', [oldName]: 'on', [newName]: 'on' })).toEqual([
-      fault,
-      'PORT must be a whole number from 1 to 9',
-    ]);
-    expect(faultsOf({}, { [oldName]: '1' })).toEqual([fault]);
-    expect(faultsOf({}, { [oldName]: '' })).toEqual([]);
-  });
-
   it.each<[string, Variable<unknown>, string]>([
     ['a fraction for a whole number', integer('', [0, 9]), '1.5'],
     ['an exponent', integer('', [0, 1e9]), '1e3'],

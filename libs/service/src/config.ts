@@ -20,16 +20,6 @@ export type ConfigOf<V extends Variables> = {
   readonly [Name in keyof V]: V[Name] extends Variable<infer T> ? T : never;
 };
 
-/**
- * Old names of renamed variables. A service refuses to start while an old name is set. Otherwise, it would silently ignore the operator's
- * value and use a default.
- */
-const renamedVariables: Readonly<Record<string, string>> = {
-  // Names that version 0.1.0 used.
-  INTAKE_FALLBACK: 'INGEST_FALLBACK',
-  INTAKE_MAX_GB: 'INGEST_MAX_GB',
-};
-
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -164,10 +154,10 @@ export function optionalUrl(
  * Reads an app's variables from an environment. Treats an empty value as not set. A secret can also be in the file that `<NAME>_FILE`
  * names.
  *
- * @throws ConfigError with all errors, including renamed variables. The message contains no secrets
+ * @throws ConfigError with all errors. The message contains no secrets
  */
 export function loadConfig<V extends Variables>(variables: V, environment: NodeJS.ProcessEnv): ConfigOf<V> {
-  const faults = findRenamed(environment);
+  const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, declared] of Object.entries(variables)) {
     try {
@@ -178,13 +168,6 @@ export function loadConfig<V extends Variables>(variables: V, environment: NodeJ
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return values as ConfigOf<V>; // Safe cast: the loop above has read every name of V with its own parse function.
-}
-
-/** Checks every renamed variable, even those that this app never read: all services of a deployment share one environment. */
-function findRenamed(environment: NodeJS.ProcessEnv): string[] {
-  return Object.entries(renamedVariables)
-    .filter(([oldName]) => environment[oldName]?.trim())
-    .map(([oldName, newName]) => `${oldName} was renamed: set ${newName} instead`);
 }
 
 function readVariable(name: string, declared: Variable<unknown>, environment: NodeJS.ProcessEnv): unknown {
