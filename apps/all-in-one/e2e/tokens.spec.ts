@@ -11,10 +11,10 @@ interface TokenRecord {
   scopes: string[] | null;
   event_types: string[] | null;
   channel_ids: string[] | null;
-  created: string | null;
+  created: string;
   expires: string | null;
   last_used: string | null;
-  key_start: string | null;
+  key_start: string;
 }
 
 interface IssuedToken extends TokenRecord {

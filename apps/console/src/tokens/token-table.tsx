@@ -88,13 +88,7 @@ function Name({ token: { kind, name, key_start, created }, isThis }: { token: To
         )}
       </Group>
       <Text size="xs" c="dimmed" fw={400}>
-        {key_start !== null && <code>{key_start}…</code>}
-        {created !== null && (
-          <>
-            {' '}
-            since <Time value={created} />
-          </>
-        )}
+        <code>{key_start}…</code> since <Time value={created} />
       </Text>
     </>
   );

@@ -19,12 +19,12 @@ export class MainToken {
   @Column('text', { name: 'key_encrypted' })
   keyEncrypted!: string;
 
-  /** The first four characters of the key. Null for tokens from version 0.1.0. */
-  @Column('text', { name: 'key_start', nullable: true })
-  keyStart!: string | null;
+  /** The first four characters of the key. */
+  @Column('text', { name: 'key_start' })
+  keyStart!: string;
 
-  @Column('timestamptz', { name: 'created_at', nullable: true })
-  createdAt!: Date | null;
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt!: Date;
 
   /** Last use, to the minute. Null if never used. */
   @Column('timestamptz', { name: 'last_used_at', nullable: true })

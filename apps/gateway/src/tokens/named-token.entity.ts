@@ -1,10 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { TokenScope } from '../access/token-scopes.js';
 
-/**
- * A session or a named token. Of the key, only a hash and the first four characters are stored. The table is separate from `access_tokens`,
- * because version 0.1.0 gives every token in that table all rights.
- */
+/** A session or a named token. Of the key, only a hash and the first four characters are stored. */
 @Entity({ name: 'named_tokens' })
 export class NamedToken {
   /** UUIDv7: sorts by creation time. */

@@ -184,14 +184,8 @@ export class TokenRecord {
   })
   channel_ids!: string[] | null;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'Creation time, UTC, to the second. Null for a main token that version 0.1.0 of the service created',
-    example: exampleTime,
-  })
-  created!: string | null;
+  @ApiProperty({ description: 'Creation time, UTC, to the second', example: exampleTime })
+  created!: string;
 
   @ApiProperty({
     type: String,
@@ -209,14 +203,8 @@ export class TokenRecord {
   })
   last_used!: string | null;
 
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'The first four characters of the key. Null for a main token that version 0.1.0 of the service created',
-    example: '9944',
-  })
-  key_start!: string | null;
+  @ApiProperty({ description: 'The first four characters of the key', example: '9944' })
+  key_start!: string;
 }
 
 export class IssuedTokenRecord extends TokenRecord {
@@ -249,7 +237,7 @@ export function toTokenRecord(token: Token): TokenRecord {
     scopes: token.rights?.scopes ?? null,
     event_types: token.rights?.eventTypes ?? null,
     channel_ids: token.rights?.channelIds ?? null,
-    created: print(token.createdAt),
+    created: printTime(token.createdAt.getTime()),
     expires: print(token.expiresAt),
     last_used: print(token.lastUsedAt),
     key_start: token.keyStart,

@@ -44,10 +44,9 @@ export interface Token {
   name: string;
   /** Null for main tokens and sessions, which have all rights of their user. */
   rights: TokenRights | null;
-  /** The first four characters of the key. Null for main tokens from version 0.1.0. */
-  keyStart: string | null;
-  /** Null for main tokens from version 0.1.0. */
-  createdAt: Date | null;
+  /** The first four characters of the key. */
+  keyStart: string;
+  createdAt: Date;
   expiresAt: Date | null;
   lastUsedAt: Date | null;
 }
