@@ -320,19 +320,5 @@ describeWithBrowser('the administration in the console', (browserPath) => {
       await page.getByText('404 Not Found').waitFor();
       expect(sent).toEqual([address]);
     });
-
-    it('does not call a stored path with dot segments', async () => {
-      const { page } = view;
-      // The service refuses such a path. Version 0.1.0 stored it.
-      await stack.query(
-        `INSERT INTO gateway.api_endpoints (id, description, endpoint, method, reference_url, token_type)
-         VALUES (gen_random_uuid(), 'Climbs out', '../../tokens', 'DELETE', 'x', 'AP')`,
-      );
-      await view.visit('/reference?q=climbs+out');
-      await press('Try it');
-      await page.getByText('could lead to another address').waitFor();
-      expect(await page.getByRole('button', { name: 'Send DELETE…' }).isDisabled()).toBe(true);
-      expect(await view.findBarriersInAllLooks('reference-refused')).toEqual([]);
-    });
   });
 });

@@ -1,4 +1,4 @@
-import { hasDotSegments, printCallAddress } from './call-address.js';
+import { printCallAddress } from './call-address.js';
 
 const base = '/api/v1/platform/call/';
 
@@ -20,16 +20,5 @@ describe(printCallAddress.name, () => {
     expect(printCallAddress({ path: 'polls', query: 'first=5&after=a b', connection: 'c-1' })).toBe(
       `${base}polls?first=5&after=a+b&connection=c-1`,
     );
-  });
-});
-
-describe(hasDotSegments.name, () => {
-  it.each(['..', '../tokens', 'polls/./x', 'polls/..', '%2e%2E/tokens', '.%2e/x', 'polls\\..\\x', '%2E'])(
-    'finds those of %j',
-    (path) => expect(hasDotSegments(path)).toBe(true),
-  );
-
-  it.each(['polls', '...', 'a..b/.c', '%2e%2e%2e', 'v1.2/x.json'])('finds none in %j', (path) => {
-    expect(hasDotSegments(path)).toBe(false);
   });
 });

@@ -8,12 +8,9 @@ export interface CallTarget {
   connection: string;
 }
 
-/** `.` or `..`, also percent-encoded. */
-const dotSegment = /^(\.|%2e){1,2}$/i;
-
 /**
  * Returns the path and query of a call through this service. Encodes each segment, because any member can store a path: a `?` or `\` in a
- * path must not lead to another address.
+ * path must not lead to another address. The service stores no path with the segments `.` or `..`, which browsers resolve.
  */
 export function printCallAddress({ path, query, connection }: CallTarget): string {
   const segments = path.replace(/^\/+/, '').split('/');
@@ -21,9 +18,4 @@ export function printCallAddress({ path, query, connection }: CallTarget): strin
   if (connection) parameters.set('connection', connection);
   const text = parameters.toString();
   return `/api/v1/platform/call/${segments.map(encodeURIComponent).join('/')}${text && `?${text}`}`;
-}
-
-/** Whether browsers would resolve a segment of the path, so that the call would reach another route of this service. */
-export function hasDotSegments(path: string): boolean {
-  return path.split(/[/\\]/).some((segment) => dotSegment.test(segment));
 }

@@ -1,5 +1,5 @@
-import { Alert, Button, Group, Modal, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
-import { IconAlertTriangle, IconSend } from '@tabler/icons-react';
+import { Button, Group, Modal, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { IconSend } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type SubmitEvent } from 'react';
 import { api, call } from '../api/api.js';
@@ -9,7 +9,7 @@ import { ConfirmDialog } from '../kit/confirm-dialog.js';
 import { FaultNotice } from '../kit/fault-notice.js';
 import { printUserText } from '../kit/print-user-text.js';
 import { StatusText } from '../kit/status-text.js';
-import { hasDotSegments, printCallAddress } from './call-address.js';
+import { printCallAddress } from './call-address.js';
 import type { Endpoint } from './reference-queries.js';
 import { findBodyFault, sendCall } from './send-call.js';
 
@@ -22,7 +22,6 @@ export function TryCall({
 }) {
   const method = storedMethod.toUpperCase();
   const isReading = method === 'GET';
-  const isRefused = hasDotSegments(path);
   const [query, setQuery] = useState('');
   const [connection, setConnection] = useState('');
   const [body, setBody] = useState('');
@@ -73,21 +72,13 @@ export function TryCall({
               styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
             />
           )}
-          {isRefused && (
-            <Alert color="red" variant="outline" icon={<IconAlertTriangle aria-hidden />}>
-              <Text size="sm">
-                The path contains a segment “.” or “..”, which could lead to another address. Edit the path to
-                call the endpoint.
-              </Text>
-            </Alert>
-          )}
           <Group justify="flex-end">
             <Button
               type="submit"
               color={isReading ? 'brand' : 'red.8'}
               leftSection={<IconSend size={15} />}
               loading={send.isPending}
-              disabled={isRefused || bodyFault !== undefined}
+              disabled={bodyFault !== undefined}
             >
               Send {method}
               {!isReading && '…'}
