@@ -30,9 +30,9 @@ export class Rebuild {
   @Column('text', { nullable: true })
   error!: string | null;
 
-  /** The holder of the lease; null in rows of version 0.1.0. */
-  @Column('uuid', { name: 'leased_by', nullable: true })
-  leasedBy!: string | null;
+  /** The holder of the lease. */
+  @Column('uuid', { name: 'leased_by' })
+  leasedBy!: string;
 
   /** When the lease ends. A rebuild that is `running` after this time was abandoned. */
   @Column('timestamptz', { name: 'leased_until' })

@@ -253,7 +253,8 @@ describe(RebuildService.name, () => {
   ])('can be started again after %s', async (_name, leasedUntil) => {
     await store.addStreamer();
     await store.dataSource.query(
-      `INSERT INTO rebuilds VALUES ($1, 'running', 3, 9, 1, now(), NULL, NULL, ${leasedUntil})`,
+      `INSERT INTO rebuilds (id, state, streamers_done, streamers_total, streams_changed, started_at, leased_by, leased_until)
+       VALUES ($1, 'running', 3, 9, 1, now(), gen_random_uuid(), ${leasedUntil})`,
       [uuidV7({ msecs: epoch })],
     );
     expect(await caller.ask(getRebuild, {})).toMatchObject({ state: 'failed', streamersDone: 3, error: expect.stringContaining('again') }); // prettier-ignore

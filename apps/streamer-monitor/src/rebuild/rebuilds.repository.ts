@@ -8,10 +8,7 @@ import { Rebuild } from './rebuild.entity.js';
 /** The progress of a rebuild. */
 export type RebuildProgress = Pick<Rebuild, 'streamersDone' | 'streamersTotal' | 'streamsChanged'>;
 
-/**
- * The lease on the running rebuild: its columns, and its duration in seconds. Version 0.1.0 has the same duration and renews its lease
- * after every page of streamers.
- */
+/** The lease on the running rebuild: its columns, and its duration in seconds. */
 export const rebuildLease = new LeaseColumns({ holder: 'leased_by', until: 'leased_until' }, 60);
 const abandoned = 'The instance that ran the rebuild has stopped. Start the rebuild again.';
 
