@@ -24,8 +24,6 @@ export interface FilterCase {
   spread: Spread;
   /** @param sample counts from 0 */
   queryOf: (sample: number) => ListQuery;
-  /** The filter, if version 0.1.0 ignores it. */
-  needs?: string;
 }
 
 /** A filter with ranked values. Rank 0 has the most events. */
@@ -88,20 +86,10 @@ export function filterCases(population: Population): FilterCase[] {
     ...casesOfValues('user_id', 'oldest month', [viewerId(oldest.viewer)], rewardType),
     ...casesOfValues('user_name', 'oldest month', [viewerName(oldest.viewer)], rewardType),
     ...casesOfValues('event_id', 'oldest month', [messageId(1)]),
-    ...casesOfChannelId(channels),
+    // A channel can be the broadcaster, the raiding channel, or the raided channel.
+    ...casesOfRanks({ name: 'channel_id', valueOf: channelId, ranks: channels, type: 'channel-raid' }),
     ...casesOfTypes(population),
   ];
-}
-
-/** A channel can be the broadcaster, the raiding channel, or the raided channel. */
-function casesOfChannelId(channels: number): FilterCase[] {
-  const cases = casesOfRanks({
-    name: 'channel_id',
-    valueOf: channelId,
-    ranks: channels,
-    type: 'channel-raid',
-  });
-  return cases.map((one) => ({ ...one, needs: 'channel_id' }));
 }
 
 function casesOfTypes({ channels, viewers }: Population): FilterCase[] {
@@ -123,7 +111,7 @@ function casesOfTypes({ channels, viewers }: Population): FilterCase[] {
     ['user_id, five event_types', 'many', (sample) => ({ user_id: viewerId(sample % manyRanks), ...types })],
     ['user_id, five event_types', 'few', (sample) => ({ user_id: viewerId(viewers - 1 - sample), ...types })],
   ];
-  return queries.map(([name, spread, queryOf]) => ({ name, spread, queryOf, needs: 'event_types' }));
+  return queries.map(([name, spread, queryOf]) => ({ name, spread, queryOf }));
 }
 
 function channel(rank: number): ListQuery {
