@@ -25,8 +25,9 @@ const withServers = {
 const central = [
   ...['access', 'alarms', 'audit-log', 'catalogue-api', 'crash', 'dead-letters', 'event-data'],
   ...['event-export', 'event-filters', 'event-paging', 'event-stream-description', 'events-api', 'http'],
-  ...['live-events', 'live-resume', 'login', 'platform-api', 'raids', 'redelivery', 'refused-events'],
-  ...['stream-summaries', 'streamers-api', 'streams', 'token-limits', 'tokens', 'users', 'webhook'],
+  ...['interface', 'live-events', 'live-resume', 'login', 'platform-api', 'raids', 'redelivery'],
+  ...['refused-events', 'stream-summaries', 'streamers-api', 'streams', 'token-limits', 'tokens'],
+  ...['users', 'webhook'],
 ].map((name) => `apps/all-in-one/e2e/${name}.spec.ts`);
 // Installs a program, and sends thousands of requests.
 const schemathesis = 'apps/system-tests/src/fuzz/schemathesis.int.spec.ts';
