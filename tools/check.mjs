@@ -44,7 +44,7 @@ await checkDescription('docs/openapi.json', findOpenApiFaults);
 await checkDescription('docs/asyncapi.json', findAsyncApiFaults);
 
 step('Release');
-checkRelease();
+await checkRelease();
 
 process.stdout.write('\nAll checks passed.\n');
 
@@ -148,18 +148,18 @@ async function checkStaleness() {
 }
 
 /** Plans a release without making it, and checks that the plan rejects versions that are not newer. */
-function checkRelease() {
+async function checkRelease() {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
   const [major, minor] = version.split('.').map(Number);
   const next = `${major}.${minor + 1}.0`;
-  const texts = planRelease(next, '2000-01-01', { isTrial: true });
+  const texts = await planRelease(next, '2000-01-01', { isTrial: true });
   const unchanged = [...texts].filter(([path, text]) => text === readFileSync(root + path, 'utf8'));
   if (unchanged.length > 0) fail(`A release would not change ${unchanged.map(([path]) => path).join(', ')}`);
   const unversioned = [...texts].filter(([, text]) => !text.includes(next));
   if (unversioned.length > 0) fail(`A release would not set ${unversioned.map(([path]) => path).join(', ')}`);
   for (const refused of [version, '0.0.1', 'next']) {
     try {
-      planRelease(refused, '2000-01-01', { isTrial: true });
+      await planRelease(refused, '2000-01-01', { isTrial: true });
     } catch {
       continue;
     }

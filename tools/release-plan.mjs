@@ -16,14 +16,17 @@ const releasedPath = 'libs/testing/released.json';
  * after a release
  * @throws Error if the version cannot be released; the message has the reason
  */
-export function planRelease(version, date, { isTrial = false } = {}) {
+export async function planRelease(version, date, { isTrial = false } = {}) {
   const { version: current } = JSON.parse(read('package.json'));
   requireNewer(version, current);
   const texts = new Map();
   for (const path of packagePaths()) texts.set(path, setVersion(path, read(path), current, version));
   texts.set('package-lock.json', setLockVersions(read('package-lock.json'), version));
   texts.set(changelogPath, endUnreleased(read(changelogPath), { version, date, isTrial }));
-  texts.set(releasedPath, `${JSON.stringify({ version, migrations: listMigrations() }, undefined, 2)}\n`);
+  texts.set(
+    releasedPath,
+    `${JSON.stringify({ version, migrations: await listMigrations() }, undefined, 2)}\n`,
+  );
   if (existsSync(root + chartPath)) {
     const chart = read(chartPath).replace(/^(version|appVersion): .*$/gm, `$1: ${version}`);
     texts.set(chartPath, chart);
@@ -87,15 +90,11 @@ function endUnreleased(text, { version, date, isTrial }) {
  * Returns the class names of each schema's migrations, in the order in which they run. The next version must not break the schemas that
  * these migrations create.
  */
-function listMigrations() {
-  const apps = readdirSync(`${root}apps`).filter((app) => existsSync(`${root}apps/${app}/src/migrations`));
+async function listMigrations() {
+  // Only a build can compute the names of the migrations that create the schemas.
+  const { backedUpSchemas } = await import('../apps/all-in-one/dist/databases.js');
   return Object.fromEntries(
-    apps.map((app) => {
-      const directory = `apps/${app}/src/migrations/`;
-      const files = readdirSync(root + directory).filter((name) => /^\d+-.*(?<!\.spec)\.ts$/.test(name));
-      const names = files.sort().map((name) => /export class (\w+)/.exec(read(directory + name))[1]);
-      return [app.replaceAll('-', '_'), names];
-    }),
+    Object.values(backedUpSchemas).map((schema) => [schema.name, schema.migrations.map(({ name }) => name)]),
   );
 }
 

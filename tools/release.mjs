@@ -15,7 +15,7 @@ const image = `stream-event-service:${version}`;
 prepare();
 try {
   const day = new Date().toISOString().slice(0, 10);
-  const texts = planRelease(version, day, { isTrial: isDryRun });
+  const texts = await planRelease(version, day, { isTrial: isDryRun });
   if (!isDryRun) requireCleanTree();
   for (const [path, text] of texts) {
     say(`${isDryRun ? 'Would change' : 'Changing'} ${path}`);

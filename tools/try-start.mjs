@@ -85,14 +85,11 @@ async function waitFor(run, pattern) {
   return pattern.exec(run.output)[1];
 }
 
-/**
- * Finds the owner's token. The output is not a terminal, so the first start writes the credentials to a file and prints its path. Version
- * 0.1.0 prints the credentials themselves.
- */
+/** Finds the owner's token. The output is not a terminal, so the first start writes the credentials to a file and prints its path. */
 function readToken(output) {
   const [, path] = /^ *(\S.*owner-credentials)\r?$/m.exec(output) ?? [];
-  const [, found] = /^ *token +(\S+)/m.exec(path ? readFileSync(path, 'utf8') : output) ?? [];
-  return found ?? fail('it printed no token');
+  const [, found] = /^ *token +(\S+)/m.exec(path ? readFileSync(path, 'utf8') : '') ?? [];
+  return found ?? fail('it printed no path of a file with the token');
 }
 
 async function store(url) {

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canLogIn, roleNameOf, serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
 import { startEmbeddedPostgres } from '@stream-events/embedded';
@@ -106,19 +106,27 @@ describe('the database of npm start', () => {
   it('is used by no superuser, and by each service with its own role', expectSeparateRoles);
 
   it(
-    'of an earlier version, where a superuser owned everything, switches over at the start and keeps its data',
+    'is refused, and nothing changes, when another version created one of its schemas',
     async () => {
       const event = await addEvent();
+      const rename = (from: string, to: string) =>
+        `UPDATE platform_connector.migrations SET name = overlay(name PLACING '${to}' FROM 1 FOR ${from.length})`;
+      await query(await superuserUrl(), rename('Create', 'Former'));
       await service.stop();
-      await makeOld();
-      await start();
+      const before = await readInstallation();
 
-      await expectSeparateRoles();
+      const { code, output } = await service.runToEnd();
+
+      expect(code).toBe(1);
+      expect(output).toMatch(
+        /another version created the schema platform_connector: its migration is FormerPlatformConnector\d{13}, and this version knows CreatePlatformConnector\d{13}\. Nothing was changed\./,
+      );
+      expect(await readInstallation()).toEqual(before);
+      await whileStopped((url) => query(url, rename('Former', 'Create')));
+      await start();
       await expectStored(event);
-      await expectStored(await addEvent());
-      expect(service.output).not.toContain('first owner');
     },
-    startLimitMs,
+    2 * startLimitMs,
   );
 
   it(
@@ -147,17 +155,39 @@ describe('the database of npm start', () => {
     startLimitMs,
   );
 
-  /** Restores the state that earlier versions left: no roles, no password files of roles, and all objects owned by the superuser. */
-  async function makeOld(): Promise<void> {
+  const whileStopped = async <Result>(work: (url: string) => Promise<Result>): Promise<Result> => {
     const postgres = await startEmbeddedPostgres({ directory: data, log: () => undefined });
-    const changes = roles.map(
-      (role) => `REASSIGN OWNED BY ${role} TO postgres; DROP OWNED BY ${role}; DROP ROLE ${role};`,
+    try {
+      return await work(postgres.url);
+    } finally {
+      await postgres.stop();
+    }
+  };
+
+  /** Reads a hash of every table, stream, and secret of the stopped installation. */
+  async function readInstallation(): Promise<Record<string, string>> {
+    const hashes = await whileStopped(async (url) => {
+      const tables = await query<{ name: string }>(
+        url,
+        `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'r'
+           AND relnamespace::regnamespace::text IN ('${Object.values(serviceSchemas).join("', '")}')`,
+      );
+      const rows = await query<{ name: string; hash: string }>(
+        url,
+        tables
+          .map(
+            ({ name }) =>
+              `SELECT '${name}' AS name, md5(string_agg(t::text, '' ORDER BY t::text)) AS hash FROM ${name} t`,
+          )
+          .join(' UNION ALL '),
+      );
+      return rows.map(({ name, hash }) => [name, hash]);
+    });
+    const files = (await readdir(data, { recursive: true })).filter(
+      (path) => /(-password|secret-key)$/.test(path) || /^nats\/.*(meta\.inf|\.blk)$/.test(path),
     );
-    await query(
-      postgres.url,
-      `${changes.join('\n')} GRANT CONNECT, TEMPORARY ON DATABASE stream_events TO PUBLIC; GRANT USAGE ON SCHEMA public TO PUBLIC`,
-    );
-    await postgres.stop();
-    for (const name of services) await rm(join(data, `postgres-${name}-password`));
+    const contents = files.map(async (path) => [path, (await readFile(join(data, path))).toString('base64')]);
+    // Safe cast: both lists have pairs of texts.
+    return Object.fromEntries([...hashes, ...(await Promise.all(contents))]) as Record<string, string>;
   }
 });

@@ -146,27 +146,4 @@ describe(prepareEmbeddedDatabase.name, () => {
     expect(await canLogIn(after.urlFor('gateway'))).toBe(true);
     expect(after.urlFor('events')).toBe(before.urlFor('events'));
   });
-
-  it('lets the gateway read the tables that its migration copies, until the migrations are finished', async () => {
-    // These tables are leftovers of version 0.1.0.
-    await run(
-      database.url,
-      `CREATE TABLE platform_connector.scopes AS SELECT 'a scope' AS scope;
-       CREATE TABLE platform_connector.api_endpoints (); CREATE TABLE platform_connector.catalogue_seeds ();
-       CREATE TABLE platform_connector.app_tokens AS SELECT 'a token' AS token`,
-    );
-    const databases = await prepareEmbeddedDatabase(database.url, directory);
-    const gateway = databases.urlFor('gateway');
-    expect(await run(gateway, 'SELECT scope FROM platform_connector.scopes')).toEqual([{ scope: 'a scope' }]);
-    await expect(run(gateway, 'SELECT * FROM platform_connector.app_tokens')).rejects.toMatchObject({
-      code: '42501',
-    });
-
-    await run(gateway, 'CREATE TABLE gateway.applied_seeds ()');
-    await databases.finishMigrations();
-
-    await expect(run(gateway, 'SELECT * FROM platform_connector.scopes')).rejects.toMatchObject({
-      code: '42501',
-    });
-  });
 });

@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
+import { checkSchema } from '@stream-events/database';
+import type { BackedUpSchema } from '@stream-events/database/backup';
 import {
   canLogIn,
   createServiceRoles,
@@ -11,15 +13,25 @@ import {
   type DatabaseService,
   type ServiceRole,
 } from '@stream-events/database/roles';
+import { eventsBackup } from '@stream-events/events/backup';
+import { gatewayBackup } from '@stream-events/gateway/backup';
+import { platformConnectorBackup } from '@stream-events/platform-connector/backup';
 import { splitHosts } from '@stream-events/service';
+import { streamerMonitorBackup } from '@stream-events/streamer-monitor/backup';
 import { serviceUrlsOf, type AllInOneConfig } from './all-in-one.config.js';
 import { keepSecret } from './kept-secret.js';
+
+/** The schemas of all services, in start order. */
+export const backedUpSchemas: Readonly<Record<DatabaseService, BackedUpSchema>> = {
+  events: eventsBackup,
+  gateway: gatewayBackup,
+  'streamer-monitor': streamerMonitorBackup,
+  'platform-connector': platformConnectorBackup,
+};
 
 export interface Databases {
   /** URL with the role that owns the service's schema. */
   urlFor(service: DatabaseService): string;
-  /** Revokes rights that only the first migrations needed. Call this after the services have started. */
-  finishMigrations(): Promise<void>;
 }
 
 /**
@@ -42,7 +54,7 @@ export async function prepareOwnDatabase(
   say: (line: string) => void,
 ): Promise<Databases> {
   const urls = serviceUrlsOf(config);
-  if (urls) return { urlFor: (service) => urls[service], finishMigrations: () => Promise.resolve() };
+  if (urls) return { urlFor: (service) => urls[service] };
   const { DATABASE_URL = '' } = config;
   const outcome = await tryToCreateRoles(DATABASE_URL);
   if (typeof outcome !== 'string') return outcome;
@@ -50,7 +62,7 @@ export async function prepareOwnDatabase(
     `PostgreSQL: WARNING: all services use the role of DATABASE_URL, because ${outcome}. Each service can therefore read all tables. ` +
       'To separate the services, see "Database roles" in docs/security.md',
   );
-  return { urlFor: () => DATABASE_URL, finishMigrations: () => Promise.resolve() };
+  return { urlFor: () => DATABASE_URL };
 }
 
 /**
@@ -74,6 +86,18 @@ async function tryToCreateRoles(url: string): Promise<Databases | string> {
   }
 }
 
+/** @throws Error when another version created one of the schemas */
+export async function refuseUnknownSchemas(databases: Databases): Promise<void> {
+  const services = Object.keys(backedUpSchemas) as DatabaseService[]; // Safe cast: backedUpSchemas has exactly these keys.
+  await Promise.all(
+    services.map(async (service) => {
+      const { name: schema, migrations } = backedUpSchemas[service];
+      const url = databases.urlFor(service);
+      await checkSchema({ url, schema, migrations, applicationName: 'all-in-one' });
+    }),
+  );
+}
+
 function describeRoles(
   url: string,
   passwordOf: (service: DatabaseService) => string | Promise<string>,
@@ -93,13 +117,8 @@ async function createRoles(
   roles: readonly ServiceRole[],
   options: { isDedicated: boolean },
 ): Promise<Databases> {
-  const { isCopyPending } = await createServiceRoles(url, roles, options);
-  return {
-    urlFor: (service) => urlOfRole(url, roleOf(roles, service)),
-    finishMigrations: async () => {
-      if (isCopyPending) await createServiceRoles(url, roles, options);
-    },
-  };
+  await createServiceRoles(url, roles, options);
+  return { urlFor: (service) => urlOfRole(url, roleOf(roles, service)) };
 }
 
 function roleOf(roles: readonly ServiceRole[], service: DatabaseService): ServiceRole {

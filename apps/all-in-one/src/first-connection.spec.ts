@@ -4,6 +4,7 @@ import { offerFirstConnection, reportConnection, type Connections } from './firs
 const pending: ConnectionMessage = {
   id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
   state: 'pending',
+  role: 'channel',
   userId: null,
   login: null,
   scopes: ['bits:read', 'channel:read:polls'],

@@ -24,11 +24,8 @@ async function reset(config: AllInOneConfig, directory: string): ReturnType<type
   const keys = async (): Promise<string[]> =>
     config.SECRET_KEY ?? (await keepSecret(secretKeyPath(directory))).split(',');
   const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
-  const resetIn = async (databases: Databases): ReturnType<typeof resetOwner> => {
-    const owner = await resetOwner(databases.urlFor('gateway'), await keys());
-    await databases.finishMigrations();
-    return owner;
-  };
+  const resetIn = async (databases: Databases): ReturnType<typeof resetOwner> =>
+    resetOwner(databases.urlFor('gateway'), await keys());
   if (usesOwnDatabase(config)) return resetIn(await prepareOwnDatabase(config, say));
   const lock = await lockDirectory(directory);
   try {

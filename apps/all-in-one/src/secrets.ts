@@ -96,7 +96,6 @@ async function rotateSecretKey(config: AllInOneConfig, directory: string): Promi
       logger,
     );
     say(`Platform connector: ${platformValues} values`);
-    await databases.finishMigrations();
   } finally {
     await postgres.stop();
   }

@@ -55,10 +55,7 @@ export function describeServers(servers: Servers, simulator: Simulator | undefin
 /** Returns servers that another process started and will stop. */
 export function useServers({ services, secretKey, subscriberUrl, simulator }: KeptServers): Servers {
   return {
-    databases: {
-      urlFor: (service) => services[service].databaseUrl,
-      finishMigrations: () => Promise.resolve(),
-    },
+    databases: { urlFor: (service) => services[service].databaseUrl },
     natsUrlFor: (service) => services[service].natsUrl,
     secretKey,
     subscriberUrl,

@@ -7,6 +7,7 @@ import { streamerMonitor } from '@stream-events/streamer-monitor';
 import type { AllInOneConfig } from './all-in-one.config.js';
 import { choosePort } from './choose-port.js';
 import { monitorDemoStreamers } from './demo-streamers.js';
+import { refuseUnknownSchemas } from './databases.js';
 import { offerFirstConnection, reportConnection } from './first-connection.js';
 import { presentCredentials, type CredentialsNotice } from './owner-credentials.js';
 import { dataDirectory, type Servers } from './servers.js';
@@ -59,6 +60,9 @@ export async function startServices(
       NATS_URL: servers.natsUrlFor(service),
     });
 
+    // Check all schemas before any service changes its own.
+    await refuseUnknownSchemas(servers.databases);
+
     say('Events service: starting');
     await starter.start(events, {
       ...(await chooseStreamSizes(dataDirectory(config))),
@@ -97,7 +101,6 @@ export async function startServices(
       ...connections('platform-connector'),
       ...(simulator && simulatorAddresses(simulator.url, api.url)),
     });
-    await servers.databases.finishMigrations();
 
     if (simulator && api.owner)
       await monitorDemoStreamers({ url: api.url, token: api.owner.token, simulator }, say);

@@ -280,8 +280,6 @@ export async function reencryptEvents(
 ): Promise<number> {
   const dataSource = await connectDatabase({ ...databaseAt(databaseUrl), poolSize: 2 });
   try {
-    // On a store from an earlier version, `load` derives the hash keys from SECRET_KEY, so call it while the old key is still listed.
-    await UserHashKeys.load(dataSource, secretKeys);
     return await new KeyRotation({ ...encrypted(dataSource, secretKeys), logger }).runOnce();
   } finally {
     await dataSource.destroy();

@@ -1,5 +1,5 @@
 import { connectDatabase, createPool, type PoolOptions } from '@stream-events/database';
-import { createLogger, deriveUserHashKey, Registry, UserHasher } from '@stream-events/service';
+import { createLogger, Registry, UserHasher } from '@stream-events/service';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { Pool } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
@@ -31,7 +31,7 @@ export class EventStore {
   readonly handedToRelay: OutboxBatch[] = [];
   readonly metrics = new Registry();
   readonly changes: ChannelChanges;
-  readonly hasher = new UserHasher([deriveUserHashKey('the secret key of the tests, long enough')]);
+  readonly hasher = new UserHasher([Buffer.from('the key for the hashes of the tests')]);
   readonly erasedUsers: ErasedUsers;
   readonly overlaps: Overlaps;
   readonly events: EventsRepository;

@@ -10,17 +10,7 @@ import { serviceSchemas } from '@stream-events/database/roles';
 import type { DataSource } from 'typeorm';
 import { ApiEndpoint } from './api-endpoints/api-endpoint.entity.js';
 import { AuditEntry } from './audit-log/audit-entry.entity.js';
-import { CreateUsers1763700000000 } from './migrations/1763700000000-create-users.js';
-import { CreateReplays1764400000000 } from './migrations/1764400000000-create-replays.js';
-import { CreateScopesAndApiEndpoints1764600000000 } from './migrations/1764600000000-create-scopes-and-api-endpoints.js';
-import { CreateAuditLog1766100000000 } from './migrations/1766100000000-create-audit-log.js';
-import { CreateNamedTokens1766200000000 } from './migrations/1766200000000-create-named-tokens.js';
-import { CreateLoginBudgets1766300000000 } from './migrations/1766300000000-create-login-budgets.js';
-import { CreateEncryptionKeys1767200000000 } from './migrations/1767200000000-create-encryption-keys.js';
-import { CreateStoredBytes1767100000000 } from './migrations/1767100000000-create-stored-bytes.js';
-import { CreateRehearsals1768000000000 } from './migrations/1768000000000-create-rehearsals.js';
-import { CountReplayedBeyondInteger1769000000000 } from './migrations/1769000000000-count-replayed-beyond-integer.js';
-import { FilterAuditLog1770400000000 } from './migrations/1770400000000-filter-audit-log.js';
+import { createGateway } from './migrations/create-gateway.js';
 import { Rehearsal } from './rehearsals/rehearsal.entity.js';
 import { Replay } from './replays/replay.entity.js';
 import { Scope } from './scopes/scope.entity.js';
@@ -40,19 +30,7 @@ export const schema = {
     ...[Replay, Scope, ApiEndpoint, AppliedSeed, AuditEntry, EncryptionKey],
     ...[StoredBytes, Rehearsal],
   ],
-  migrations: [
-    CreateUsers1763700000000,
-    CreateReplays1764400000000,
-    CreateScopesAndApiEndpoints1764600000000,
-    CreateAuditLog1766100000000,
-    CreateNamedTokens1766200000000,
-    CreateLoginBudgets1766300000000,
-    CreateEncryptionKeys1767200000000,
-    CreateStoredBytes1767100000000,
-    CreateRehearsals1768000000000,
-    CountReplayedBeyondInteger1769000000000,
-    FilterAuditLog1770400000000,
-  ],
+  migrations: [createGateway],
   /** Columns that are encrypted with `SECRET_KEY`. */
   encryptedColumns: [mainTokenColumn],
 };

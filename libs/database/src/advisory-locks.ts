@@ -13,11 +13,7 @@ export const advisoryLocks = {
   eventPartitions: 7_243_002,
   /** Held while an instance claims streamers for a username lookup, so that each claim gets a full batch. */
   usernameClaims: 7_243_003,
-  /**
-   * Held while an instance claims streamers for a poll, so that each claim gets a full batch. Version 0.1.0 uses the number of
-   * `eventPartitions` instead, so during an upgrade, an old and a new instance can claim at the same time. Two claims at a time are safe:
-   * claims skip locked rows, so no streamer is claimed twice, and the batches are only smaller.
-   */
+  /** Held while an instance claims streamers for a poll, so that each claim gets a full batch. */
   pollClaims: 7_243_004,
   /**
    * Held by a session that builds indexes on partitions of the events table, or that removes partitions. Without the lock, two such

@@ -1,6 +1,7 @@
 import { createEmptyDatabase, eventually, type TestDatabase } from '@stream-events/testing';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { connectDatabase, type DatabaseOptions } from './connect-database.js';
+import { checkSchema, connectDatabase, type DatabaseOptions } from './connect-database.js';
+import { createSchemaMigration } from './schema-migration.js';
 
 /** Can run only once, and takes long enough that the other instances start while it runs. */
 class CreateThings1700000000001 implements MigrationInterface {
@@ -139,6 +140,31 @@ describe(connectDatabase.name, () => {
 
     expect(await readThings(dataSource)).toEqual([1, 2]);
     await dataSource.destroy();
+  });
+
+  it('refuses a schema that another version created, and changes nothing', async () => {
+    const create = (statement: string) => createSchemaMigration('CreateShop', [statement]);
+    const [stored, known] = [
+      create('CREATE TABLE things (id int)'),
+      create('CREATE TABLE things (id bigint)'),
+    ];
+    await (await connectDatabase(options({ migrations: [stored] }))).destroy();
+
+    const refused = options({ migrations: [known, AddMoreThings1700000000002] });
+    const reason = `its migration is ${stored.name}, and this version knows ${known.name}`;
+    await expect(connectDatabase(refused)).rejects.toThrow(reason);
+    await expect(checkSchema(refused)).rejects.toThrow(reason);
+
+    const dataSource = await connectDatabase(options({ migrations: [stored] }));
+    expect(await readThings(dataSource)).toEqual([]);
+    await dataSource.destroy();
+  });
+
+  it('accepts a schema to which a later version has added migrations', async () => {
+    await (await connectDatabase(options())).destroy();
+
+    await checkSchema(options({ migrations: [CreateThings1700000000001] }));
+    await (await connectDatabase(options({ migrations: [CreateThings1700000000001] }))).destroy();
   });
 
   it('leaves neither changes nor a lock of a failed migration', async () => {

@@ -4,6 +4,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PrimaryClient, toPrimary } from './primary-client.js';
 import { refuseTransactionPooler } from './refuse-transaction-pooler.js';
 import { migrationTimeoutMs, runMigrations } from './run-migrations.js';
+import { refuseUnknownSchema, type Migration } from './schema-migration.js';
 import {
   applySettings,
   connectionOptions,
@@ -26,7 +27,8 @@ export interface PoolOptions extends SessionOptions {
 /** How a service connects to its schema, with its entities and migrations. */
 export interface DatabaseOptions extends PoolOptions {
   entities: NonNullable<DataSourceOptions['entities']>;
-  migrations: NonNullable<DataSourceOptions['migrations']>;
+  /** In order. The first one creates the schema. */
+  migrations: readonly Migration[];
   /** Set while a backup is being restored. If false, connecting fails when the schema contains an incomplete restore. */
   isRestoring?: boolean;
 }
@@ -42,8 +44,8 @@ const idleTimeoutMillis = 5 * 60_000;
 /**
  * Connects to PostgreSQL, retrying for up to 30 s, and runs the pending migrations.
  *
- * @throws when the database does not respond, a migration fails, a pooler shares sessions between clients, or the schema contains an
- * incomplete restore
+ * @throws when the database does not respond, a migration fails, a pooler shares sessions between clients, another version created the
+ * schema, or the schema contains an incomplete restore
  */
 export async function connectDatabase(options: DatabaseOptions): Promise<DataSource> {
   await migrateDatabase(options);
@@ -56,8 +58,8 @@ export async function connectDatabase(options: DatabaseOptions): Promise<DataSou
 /**
  * Runs the pending migrations and disconnects. Retries the connection for up to 30 s.
  *
- * @throws when the database does not respond, a pooler shares sessions between clients, a migration fails, or the schema contains an
- * incomplete restore
+ * @throws when the database does not respond, a pooler shares sessions between clients, a migration fails, another version created the
+ * schema, or the schema contains an incomplete restore
  */
 export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>): Promise<void> {
   const migrating = createDataSource({ ...options, poolSize: 1, statementTimeoutMs: migrationTimeoutMs });
@@ -70,6 +72,21 @@ export async function migrateDatabase(options: Omit<DatabaseOptions, 'poolSize'>
       throw error;
     }
   });
+}
+
+/**
+ * Checks that this version knows the schema, and changes nothing. Retries the connection for up to 30 s.
+ *
+ * @throws when the database does not respond, or another version created the schema
+ */
+export async function checkSchema(options: Omit<DatabaseOptions, 'poolSize' | 'entities'>): Promise<void> {
+  const dataSource = createDataSource({ ...options, entities: [], poolSize: 1 });
+  await connectWithin(dataSource);
+  try {
+    await refuseUnknownSchema(options.schema, options.migrations, (sql) => dataSource.query(sql));
+  } finally {
+    await dataSource.destroy();
+  }
 }
 
 /**
@@ -144,7 +161,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     schema: options.schema,
     applicationName: options.applicationName,
     entities: options.entities,
-    migrations: options.migrations,
+    migrations: [...options.migrations],
     migrationsTableName: 'migrations',
     synchronize: false,
     // A service's role may not create extensions, and no service needs one.

@@ -1,5 +1,4 @@
 export * from './advisory-locks.js';
-export * from './build-index.js';
 export * from './connect-database.js';
 export * from './database-error.js';
 export type { EncryptedColumn } from './encrypted-columns.js';
@@ -9,4 +8,5 @@ export * from './lease.js';
 export * from './maintenance-session.js';
 export * from './pool-metrics.js';
 export { PrimaryClient, toPrimary } from './primary-client.js';
+export { createSchemaMigration, type Migration } from './schema-migration.js';
 export * from './store-identity.js';

@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { tryAdvisoryLock } from './advisory-locks.js';
 import { refuseIncompleteRestore } from './backup/restore-mark.js';
 import { sqlState } from './database-error.js';
+import { refuseUnknownSchema, type Migration } from './schema-migration.js';
 
 /** Maximum duration of one statement in a migration: building an index on a large table can take hours. */
 export const migrationTimeoutMs = 6 * 3_600_000;
@@ -18,16 +19,22 @@ const lockLimitsMs = [500, 1_000, 2_000, 4_000];
 const lockRetryMs = 2_000;
 const lockNotAvailable = '55P03';
 
+interface MigrationOptions {
+  schema: string;
+  migrations: readonly Migration[];
+  isRestoring?: boolean;
+}
+
 /**
  * Runs the pending migrations of a schema, each in its own transaction unless the migration opts out. When instances start together, one
  * migrates and the others wait. Afterwards, destroys the data source.
  *
- * @throws when a migration fails or cannot lock its tables in four attempts, when the schema contains an incomplete restore, or when
- * another session holds the migration lock for 6 hours
+ * @throws when a migration fails or cannot lock its tables in four attempts, when another version created the schema, when the schema
+ * contains an incomplete restore, or when another session holds the migration lock for 6 hours
  */
 export async function runMigrations(
   dataSource: DataSource,
-  { schema, isRestoring = false }: { schema: string; isRestoring?: boolean },
+  { schema, migrations, isRestoring = false }: MigrationOptions,
   connect: (dataSource: DataSource) => Promise<void>,
 ): Promise<void> {
   await connect(dataSource);
@@ -36,6 +43,7 @@ export async function runMigrations(
     await waitForMigrationLock(dataSource, schema);
     const comment = await ensureSchema(dataSource, schema);
     if (!isRestoring) refuseIncompleteRestore(schema, comment);
+    await refuseUnknownSchema(schema, migrations, (sql) => dataSource.query(sql));
     await migrateDespiteLocks(dataSource, schema);
   } finally {
     // Ending the session releases the lock.

@@ -1,6 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto';
-
-const keyLength = 32;
+import { createHmac } from 'node:crypto';
 
 /**
  * Hashes the ids of erased platform users with keys that the events service stores. The service can then recognize an erased id without
@@ -21,11 +19,6 @@ export class UserHasher {
   hashes(id: string): string[] {
     return this.keys.map((key) => hashWith(key, id));
   }
-}
-
-/** Derives the key of the first version that supported erasures. Only hashes from that version need it: see `UserHashKeys`. */
-export function deriveUserHashKey(secretKey: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secretKey, '', 'stream-events erased users', keyLength));
 }
 
 function hashWith(key: Buffer, id: string): string {

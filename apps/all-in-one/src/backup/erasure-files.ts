@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseErasureList, userHashKeysTable, type ErasureList } from '@stream-events/events/backup';
-import { backedUpSchemas } from './installation.js';
+import { backedUpSchemas } from '../databases.js';
 import { replaceSecret } from '../kept-secret.js';
 import type { CheckedArchive } from '@stream-events/database/backup';
 
@@ -32,11 +32,8 @@ export async function removeErasureFile(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
-/**
- * Whether the backup has the hash keys that recognize the users in the list. True for backups of earlier versions, which contain no hash
- * keys because these versions derive the keys from `SECRET_KEY`.
- */
+/** Whether the backup has the hash keys that recognize the users in the list. */
 export function recognizes({ encryptedRows }: CheckedArchive, { hashKeys }: ErasureList): boolean {
   const known = encryptedRows.get(`${backedUpSchemas.events.name}/${userHashKeysTable}`) ?? [];
-  return known.length === 0 || hashKeys.every((id) => known.includes(id));
+  return hashKeys.every((id) => known.includes(id));
 }

@@ -7,30 +7,15 @@ import {
   startEmbeddedPostgres,
   unlessMissing,
 } from '@stream-events/embedded';
-import type { BackedUpSchema } from '@stream-events/database/backup';
 import type { DatabaseService } from '@stream-events/database/roles';
-import { eventsBackup } from '@stream-events/events/backup';
-import { gatewayBackup } from '@stream-events/gateway/backup';
-import { platformConnectorBackup } from '@stream-events/platform-connector/backup';
 import { closeAll } from '@stream-events/service';
-import { streamerMonitorBackup } from '@stream-events/streamer-monitor/backup';
 import { serviceUrlsOf, usesOwnDatabase, type AllInOneConfig } from '../all-in-one.config.js';
 import { prepareEmbeddedDatabase, prepareOwnDatabase } from '../databases.js';
 import { createDataDirectory, dataDirectory, secretKeyPath } from '../servers.js';
 
-/** The schemas of all services, in start order. */
-export const backedUpSchemas: Readonly<Record<DatabaseService, BackedUpSchema>> = {
-  events: eventsBackup,
-  gateway: gatewayBackup,
-  'streamer-monitor': streamerMonitorBackup,
-  'platform-connector': platformConnectorBackup,
-};
-
 /** Database access for the duration of a backup or restore. */
 export interface OpenDatabase {
   urlFor(service: DatabaseService): string;
-  /** Call this after the restore (see `Databases`). */
-  finishMigrations(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -47,11 +32,10 @@ const restoreSettings = {
 
 /** Opens the operator's own database or the embedded one. Starts the embedded server unless `npm start` runs it already. */
 export async function openForBackup(config: AllInOneConfig, say: Say): Promise<OpenDatabase> {
-  const nothing = (): Promise<void> => Promise.resolve();
   if (usesOwnDatabase(config)) {
     const urls = serviceUrlsOf(config);
     const urlFor = (service: DatabaseService): string => urls?.[service] ?? config.DATABASE_URL ?? '';
-    return { urlFor, finishMigrations: nothing, close: nothing };
+    return { urlFor, close: () => Promise.resolve() };
   }
   const directory = dataDirectory(config);
   const found = await unlessMissing(stat(directory));
@@ -60,9 +44,9 @@ export async function openForBackup(config: AllInOneConfig, say: Say): Promise<O
       `there is no installation in ${directory}. Set DATA_DIR and PLATFORM to the values that npm start uses`,
     );
   const running = await findRunningPostgres(directory);
-  if (running !== undefined) return { urlFor: () => running, finishMigrations: nothing, close: nothing };
+  if (running !== undefined) return { urlFor: () => running, close: () => Promise.resolve() };
   const { postgres, close } = await startLocked(directory, say, {});
-  return { urlFor: () => postgres.url, finishMigrations: nothing, close };
+  return { urlFor: () => postgres.url, close };
 }
 
 /** Starts the database server and creates the roles for a restore. */

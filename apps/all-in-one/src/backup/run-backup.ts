@@ -12,15 +12,10 @@ import { readErasureList, type ErasureList } from '@stream-events/events/backup'
 import { version } from '@stream-events/service';
 import { usesOwnDatabase, type AllInOneConfig } from '../all-in-one.config.js';
 import { readCommandConfig } from '../command-config.js';
+import { backedUpSchemas } from '../databases.js';
 import { secretKeyPath, dataDirectory } from '../servers.js';
 import { readErasureFile, writeErasureList } from './erasure-files.js';
-import {
-  backedUpSchemas,
-  explain,
-  fromWorkingDirectory,
-  openForBackup,
-  type OpenDatabase,
-} from './installation.js';
+import { explain, fromWorkingDirectory, openForBackup, type OpenDatabase } from './installation.js';
 
 const usage = `Usage: npm run backup -- FILE              writes all data of the service to one new file
        npm run backup -- --erasures FILE   writes the list of erasures, to repeat them after a restore; replaces the file

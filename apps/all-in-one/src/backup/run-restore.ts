@@ -16,6 +16,7 @@ import {
   type ErasureList,
 } from '@stream-events/events/backup';
 import { readConfig, type AllInOneConfig } from '../all-in-one.config.js';
+import { backedUpSchemas } from '../databases.js';
 import { createDataDirectory, dataDirectory } from '../servers.js';
 import {
   readErasureFile,
@@ -24,7 +25,7 @@ import {
   replacedErasuresPath,
   writeErasureList,
 } from './erasure-files.js';
-import { backedUpSchemas, explain, openForRestore, readSecretKeys } from './installation.js';
+import { explain, openForRestore, readSecretKeys } from './installation.js';
 import { choose, usage, type Choices } from './restore-choices.js';
 
 const say = (line: string): void => void process.stdout.write(`  ${line}\n`);
@@ -95,7 +96,6 @@ async function run(archive: CheckedArchive, choices: Choices, config: AllInOneCo
         for (const list of lists) repeated += await addErasures(client, list);
       },
     });
-    await database.finishMigrations();
     await removeErasureFile(replacedPath);
     const seconds = (performance.now() - startedAt) / 1_000;
     say(`Restored ${rows} rows in ${seconds.toFixed(1)} s`);

@@ -17,8 +17,8 @@ const lockTimeoutMs = 500;
 const lockNotAvailable = '55P03';
 
 /**
- * Builds the missing indexes of a store with events, while the store is in use. `planIndexes` explains the order. For a store without
- * partitions, the migrations create the indexes.
+ * Builds the missing indexes of a store with events, while the store is in use. `planIndexes` explains the order. A new store gets its
+ * indexes from the migration that creates it.
  *
  * One instance at a time builds indexes: its session holds an advisory lock. The database's catalog is the only state, so after a crash,
  * the next instance drops the invalid index of the interrupted build and continues.

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { KeyRotation } from '@stream-events/database';
-import { createLogger, deriveUserHashKey, SecretBox, UserHasher } from '@stream-events/service';
+import { createLogger, SecretBox, UserHasher } from '@stream-events/service';
 import { EventStore } from '../../test/event-store.js';
 import { userHashKeyColumn, UserHashKeys } from './user-hash-keys.js';
 
@@ -29,7 +28,6 @@ describe(UserHashKeys.name, () => {
 
     const hashes = new Set(loaded.map(({ hasher }) => hasher.hash('12826')));
     expect(hashes.size).toBe(1);
-    expect(hashes).not.toContain(new UserHasher([deriveUserHashKey(old)]).hash('12826'));
     expect(await hashOf(old)).toBe([...hashes][0]);
   });
 
@@ -46,19 +44,6 @@ describe(UserHashKeys.name, () => {
     expect(await rotation.runOnce()).toBe(1);
 
     expect(await hashOf(fresh)).toBe(before);
-  });
-
-  it('keeps the keys of a store with erasures of an earlier version, which were derived from SECRET_KEY', async () => {
-    const [first, second] = [old, fresh].map((key) => new UserHasher([deriveUserHashKey(key)]).hash('12826'));
-    await store.noteErased('12826');
-
-    const { hasher } = await load(old, fresh);
-
-    expect(hasher.hash('12826')).toBe(first);
-    expect(hasher.hashes('12826')).toEqual([first, second]);
-    // From now on, the hashes are independent of SECRET_KEY.
-    const added = `${randomUUID()}, long enough`;
-    expect((await load(added, old)).hasher.hash('12826')).toBe(first);
   });
 
   it('starts with another key after the procedure for a lost SECRET_KEY', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SealedUserHashKey } from '@stream-events/contracts';
 import { takeAdvisoryLock, type EncryptedColumn } from '@stream-events/database';
-import { deriveUserHashKey, SecretBox, UserHasher } from '@stream-events/service';
+import { SecretBox, UserHasher } from '@stream-events/service';
 import type { DataSource, EntityManager } from 'typeorm';
 import { v7 as uuidV7 } from 'uuid';
 import { UserHashKey } from './user-hash-key.entity.js';
@@ -24,8 +24,7 @@ export class UserHashKeys {
   ) {}
 
   /**
-   * Reads the keys, or creates them if there are none. An empty store gets a random key. A store with events or erasures may contain hashes
-   * from an earlier version, so it gets the keys that the earlier version derived from `SECRET_KEY`.
+   * Reads the keys, or creates one if there is none.
    *
    * @throws when `SECRET_KEY` does not decrypt the keys
    */
@@ -35,7 +34,7 @@ export class UserHashKeys {
       // The lock makes instances that start together use the same keys.
       await takeAdvisoryLock(transaction, 'userHashKeys');
       const found = await transaction.find(UserHashKey, { order: { position: 'ASC' } });
-      return found.length > 0 ? found : create(transaction, secretKeys, box);
+      return found.length > 0 ? found : [await create(transaction, box)];
     });
     const keys = rows.map(({ id, keyEncrypted }) => ({ id, key: box.decrypt(keyEncrypted, id) }));
     return new UserHashKeys(
@@ -45,23 +44,10 @@ export class UserHashKeys {
   }
 }
 
-async function create(
-  transaction: EntityManager,
-  secretKeys: readonly string[],
-  box: SecretBox,
-): Promise<UserHashKey[]> {
-  const keys = (await isInUse(transaction)) ? secretKeys.map(deriveUserHashKey) : [randomBytes(keyLength)];
-  const rows = keys.map((key, position) => {
-    const id = uuidV7();
-    return { id, position, keyEncrypted: box.encrypt(key.toString('base64'), id) };
-  });
-  await transaction.insert(UserHashKey, rows);
-  return rows;
-}
-
-async function isInUse(transaction: EntityManager): Promise<boolean> {
-  const [row] = await transaction.query<{ isInUse: boolean }[]>(
-    'SELECT EXISTS (SELECT FROM erasures) OR EXISTS (SELECT FROM events) AS "isInUse"',
-  );
-  return row?.isInUse ?? false;
+async function create(transaction: EntityManager, box: SecretBox): Promise<UserHashKey> {
+  const id = uuidV7();
+  const key = randomBytes(keyLength).toString('base64');
+  const row = { id, position: 0, keyEncrypted: box.encrypt(key, id) };
+  await transaction.insert(UserHashKey, row);
+  return row;
 }

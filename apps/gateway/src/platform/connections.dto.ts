@@ -181,7 +181,7 @@ export function toConnectionRecord(connection: ConnectionMessage): ConnectionRec
   return {
     id: connection.id,
     state: connection.state,
-    role: connection.role ?? 'channel',
+    role: connection.role,
     platform_id: connection.userId,
     platform_username: connection.login,
     scopes: connection.scopes,

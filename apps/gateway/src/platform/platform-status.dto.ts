@@ -357,17 +357,15 @@ export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
       subscribed: streamers.subscribed,
       polled_only: streamers.polledOnly,
     },
-    transport: transport ? toTransportState(transport) : null,
+    transport: toTransportState(transport),
     callback: status.callback,
-    webhook_secret: webhookSecret
-      ? {
-          moved: webhookSecret.moved,
-          total: webhookSecret.total,
-          can_remove_others: webhookSecret.canRemoveOthers,
-          problem: webhookSecret.problem,
-        }
-      : null,
-    delivery_gaps: (deliveryGaps ?? []).map((gap) => ({
+    webhook_secret: webhookSecret && {
+      moved: webhookSecret.moved,
+      total: webhookSecret.total,
+      can_remove_others: webhookSecret.canRemoveOthers,
+      problem: webhookSecret.problem,
+    },
+    delivery_gaps: deliveryGaps.map((gap) => ({
       transport: gap.transport,
       source: gap.source,
       from: printTime(gap.from),
@@ -375,7 +373,7 @@ export function toPlatformStatus(status: PlatformStatusReply): PlatformStatus {
       lost: gap.lost,
       reason: gap.reason,
     })),
-    alarms: (alarms ?? []).map(toAlarmRecord),
+    alarms: alarms.map(toAlarmRecord),
     last_error: lastError && { at: printTime(lastError.at), message: lastError.message },
   };
 }
@@ -386,7 +384,7 @@ function toTransportState({ method, moved, total, problem, conduit }: TransportM
     moved,
     total,
     problem,
-    conduit: conduit ? { id: conduit.id, shards: conduit.shards.map(toShardState) } : null,
+    conduit: conduit && { id: conduit.id, shards: conduit.shards.map(toShardState) },
   };
 }
 

@@ -116,6 +116,7 @@ describe(InstanceBoard.name, () => {
             state: 'catching_up' as const,
             lagEvents: index === 0 ? lag : 0,
             unreadBytes: 0,
+            takesControls: false,
           })),
           closed: [{ ...connection, id: `${id}-closed`, closedAt: lag * 1_000, code: 1000, reason: 'left' }],
         },

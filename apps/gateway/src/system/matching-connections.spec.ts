@@ -21,6 +21,7 @@ const connection = (name: string, filter?: object): OpenConnection => ({
   state: 'live',
   lagEvents: 0,
   unreadBytes: 0,
+  takesControls: false,
   ...(filter && { filter }),
 });
 

@@ -318,7 +318,7 @@ function toBase(connection: LiveConnectionReport, instanceId: string): LiveConne
 }
 
 function toOpen(connection: OpenConnection, instanceId: string): LiveConnectionRecord {
-  const { state, lagEvents, unreadBytes, takesControls = false } = connection;
+  const { state, lagEvents, unreadBytes, takesControls } = connection;
   return {
     ...toBase(connection, instanceId),
     state,

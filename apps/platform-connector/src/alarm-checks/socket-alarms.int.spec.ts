@@ -84,7 +84,7 @@ describe(SocketAlarms.name, () => {
 
   describe('with a conduit', () => {
     const states = async ({ status }: ConnectorInstance): Promise<unknown[]> =>
-      (await status.read()).transport?.conduit?.shards.map(({ state }) => state) ?? [];
+      (await status.read()).transport.conduit?.shards.map(({ state }) => state) ?? [];
     const untilStates = (instance: ConnectorInstance, expected: string[]): Promise<void> =>
       eventually(async () => expect(await states(instance)).toEqual(expected), patiently);
     const start = async (): Promise<ConnectorInstance> => {
@@ -165,7 +165,7 @@ describe(SocketAlarms.name, () => {
       const instance = await create();
       await instance.shards.start();
       await eventually(
-        async () => expect((await instance.status.read()).transport?.problem).not.toBeNull(),
+        async () => expect((await instance.status.read()).transport.problem).not.toBeNull(),
         patiently,
       );
 

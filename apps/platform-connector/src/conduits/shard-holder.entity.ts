@@ -15,7 +15,7 @@ export class ShardHolder {
   @Column('timestamptz', { name: 'held_until' })
   heldUntil!: Date;
 
-  /** The process id of the PostgreSQL backend that last renewed the lease. Null for a connector of an older version. */
-  @Column('integer', { nullable: true })
-  backend!: number | null;
+  /** The process id of the PostgreSQL backend that last renewed the lease. */
+  @Column('integer')
+  backend!: number;
 }

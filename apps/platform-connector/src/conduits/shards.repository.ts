@@ -54,7 +54,7 @@ export class ShardsRepository {
     // `abs` makes a status time in the future count as old. Such a time remains when the database's clock is set back.
     return this.dataSource.query<Shard[]>(
       `SELECT shard_id AS id, holder, holder IS NOT NULL AND ${shardLease.isExpired} AS "isExpired",
-              EXISTS (SELECT FROM shard_holders WHERE shard_holders.id = holder AND backend IS NOT NULL
+              EXISTS (SELECT FROM shard_holders WHERE shard_holders.id = holder
                       AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = backend)) AS "isGone",
               floor(extract(epoch FROM held_until) * 1000)::float AS "heldUntil", session_id AS "sessionId", status,
               floor(abs(extract(epoch FROM now() - status_since)) * 1000)::float AS "statusForMs",

@@ -7,6 +7,8 @@ import { SubscriptionMoves } from './subscription-moves.repository.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { OwnTransportsReader, type SecretKind } from './own-transports.js';
 
+type TransportCounts = Omit<TransportMessage, 'conduit'>;
+
 /** Reports the subscriptions for the platform status. */
 @Injectable()
 export class SubscriptionStatus {
@@ -20,7 +22,7 @@ export class SubscriptionStatus {
   /** Reads the status without calling the platform. */
   async read(): Promise<
     Pick<PlatformStatusReply, 'subscriptions' | 'cost' | 'streamers' | 'webhookSecret'> & {
-      transport: TransportMessage;
+      transport: TransportCounts;
     }
   > {
     const [counts, facts, subscribed, transports] = await Promise.all([
@@ -41,7 +43,7 @@ export class SubscriptionStatus {
   }
 
   private async readTransports(): Promise<{
-    transport: TransportMessage;
+    transport: TransportCounts;
     webhookSecret: WebhookSecretMessage | null;
   }> {
     const [counts, moves, transports] = await Promise.all([

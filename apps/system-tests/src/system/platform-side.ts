@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { freePort, ServiceProcess, type ServiceProcessOptions } from '@stream-events/testing';
+import { freePort, ServiceProcess } from '@stream-events/testing';
 import { databaseUrlFor } from './database-roles.js';
 import { PlatformTap } from './platform-tap.js';
 import type { ServerAddresses } from './servers.js';
@@ -48,7 +48,7 @@ export async function startPlatformSide(
     new ServiceProcess(
       'platform-connector',
       {
-        ...(await environmentOf('platform-connector', servers, databaseUrl, system.options)),
+        ...(await environmentOf('platform-connector', servers, databaseUrl)),
         ...credentialsOf(application),
         SECRET_KEY: secretKey,
         PLATFORM_API_URL: `${tap.url}/helix`,
@@ -63,7 +63,7 @@ export async function startPlatformSide(
   const createMonitor = async (): Promise<ServiceProcess> =>
     new ServiceProcess(
       'streamer-monitor',
-      await environmentOf('streamer-monitor', servers, databaseUrl, system.options),
+      await environmentOf('streamer-monitor', servers, databaseUrl),
       system.options,
     );
   const connectors = [await createConnector(), await createConnector()];
@@ -103,12 +103,10 @@ async function environmentOf(
   app: 'platform-connector' | 'streamer-monitor',
   servers: ServerAddresses,
   databaseUrl: string,
-  { checkout }: ServiceProcessOptions,
 ) {
   return {
     ...(await basics()),
-    // Earlier versions create their own schema, which a service's role may not do.
-    DATABASE_URL: checkout === undefined ? databaseUrlFor(app, databaseUrl) : databaseUrl,
+    DATABASE_URL: databaseUrlFor(app, databaseUrl),
     NATS_URL: servers.nats.urlFor(app),
     PLATFORM: 'simulator',
   };

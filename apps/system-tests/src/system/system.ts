@@ -36,13 +36,11 @@ export async function startSystem(
   size: SystemSize,
 ): Promise<System> {
   const webhookSecret = randomBytes(16).toString('hex');
-  // Earlier versions create their own schema, which a service's role may not do.
-  const isEarlierVersion = size.checkout !== undefined;
-  if (!isEarlierVersion) await prepareDatabase(databaseUrl);
+  await prepareDatabase(databaseUrl);
   const shared = async (user: 'gateway' | 'events'): Promise<Record<string, string>> => ({
     HOST: '127.0.0.1',
     ADMIN_PORT: String(await freePort()),
-    DATABASE_URL: isEarlierVersion ? databaseUrl : databaseUrlFor(user, databaseUrl),
+    DATABASE_URL: databaseUrlFor(user, databaseUrl),
     NATS_URL: servers.nats.urlFor(user),
     LOG_LEVEL: 'warn',
     ...size.environment,

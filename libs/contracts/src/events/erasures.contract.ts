@@ -211,13 +211,12 @@ export class ListErasedUsersReply {
   @IsInt()
   now!: number;
 
-  /** All keys for the hashes of erased users' ids. Older events services omit this field and derive their keys from `SECRET_KEY`. */
-  @IsOptional()
+  /** All keys for the hashes of erased users' ids. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => SealedUserHashKey)
-  hashKeys?: SealedUserHashKey[];
+  hashKeys!: SealedUserHashKey[];
 }
 
 /**

@@ -47,10 +47,8 @@ export class ConnectionMessage {
   @IsIn(connectionStates)
   state!: ConnectionState;
 
-  /** Undefined in replies of older connectors, which support only channels. */
-  @IsOptional()
   @IsIn(connectionRoles)
-  role?: ConnectionRole;
+  role!: ConnectionRole;
 
   /** The user's id on the platform; null until the user gives consent. */
   @IsOptional()
@@ -130,7 +128,7 @@ export const getConnection = defineContract({
   timeoutMs: 5_000,
 });
 
-/** Without fields, as older gateways send it, this request connects a channel by device code. */
+/** Without fields, this request connects a channel by device code. */
 export class StartConnectionRequest {
   @IsOptional()
   @IsIn(connectionFlows)

@@ -140,12 +140,12 @@ export class TransportMessage {
   @IsString()
   problem!: string | null;
 
-  /** Null without a conduit; undefined in replies of older connectors. */
+  /** Null without a conduit. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => ConduitMessage)
-  conduit?: ConduitMessage | null;
+  conduit!: ConduitMessage | null;
 }
 
 /** Progress of moving the subscriptions to the first secret in `PLATFORM_WEBHOOK_SECRET`. */
@@ -236,40 +236,36 @@ export class PlatformStatusReply {
   @Type(() => StreamerCoverageMessage)
   streamers!: StreamerCoverageMessage;
 
-  /** Undefined in replies of older connectors. */
-  @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => TransportMessage)
-  transport?: TransportMessage;
+  transport!: TransportMessage;
 
   /** Callback URL for the platform's messages; null unless they arrive by webhook. */
   @IsOptional()
   @IsString()
   callback!: string | null;
 
-  /** Null unless messages arrive by webhook; undefined in replies of older connectors. */
+  /** Null unless messages arrive by webhook. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => WebhookSecretMessage)
-  webhookSecret?: WebhookSecretMessage | null;
+  webhookSecret!: WebhookSecretMessage | null;
 
-  /** Latest gaps in delivery, newest first; undefined in replies of older connectors. */
-  @IsOptional()
+  /** Latest gaps in delivery, newest first. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => DeliveryGapMessage)
-  deliveryGaps?: DeliveryGapMessage[];
+  deliveryGaps!: DeliveryGapMessage[];
 
-  /** Open alarms, newest first; undefined in replies of older connectors. */
-  @IsOptional()
+  /** Open alarms, newest first. */
   @IsArray()
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => AlarmMessage)
-  alarms?: AlarmMessage[];
+  alarms!: AlarmMessage[];
 
   @IsOptional()
   @IsObject()

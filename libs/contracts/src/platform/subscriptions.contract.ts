@@ -59,12 +59,12 @@ export class SubscriptionMessage {
   @IsObject()
   condition!: Record<string, string>;
 
-  /** Null until the platform has reported the transport; undefined in replies of older connectors. */
+  /** Null until the platform has reported the transport. */
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => SubscriptionTransportMessage)
-  transport?: SubscriptionTransportMessage | null;
+  transport!: SubscriptionTransportMessage | null;
 
   @IsString()
   status!: string;

@@ -70,12 +70,9 @@ export interface OpenConnection extends LiveConnectionReport {
   lagEvents: number | null;
   /** Bytes that the client has not read yet. */
   unreadBytes: number;
-  /** Whether the client asked for controls. Missing in reports of version 0.1.0. */
-  takesControls?: boolean;
-  /**
-   * The client's filters and its token's limits, in the gateways' format. Missing if other connections' filters fill the report, and in
-   * reports of version 0.1.0.
-   */
+  /** Whether the client asked for controls. */
+  takesControls: boolean;
+  /** The client's filters and its token's limits, in the gateways' format. Missing if other connections' filters fill the report. */
   filter?: object;
 }
 

@@ -1,5 +1,5 @@
-import type { DatabaseOptions } from '../connect-database.js';
 import type { EncryptedColumn } from '../encrypted-columns.js';
+import type { Migration } from '../schema-migration.js';
 
 /**
  * The format of a backup: a gzip-compressed tar archive, which `tar xzf` can unpack.
@@ -22,9 +22,6 @@ export interface BackedUpSchema {
   /** After a restore, `SECRET_KEY` must decrypt the values in these columns. */
   encryptedColumns: readonly EncryptedColumn[];
 }
-
-/** A migration class, whose name TypeORM records. */
-export type Migration = Extract<DatabaseOptions['migrations'], readonly unknown[]>[number] & { name: string };
 
 /** The ids of a partition: `from` is inclusive, `to` is exclusive. */
 export interface PartitionRange {

@@ -39,7 +39,7 @@ export interface CheckOptions {
 
 /**
  * Reads the whole archive before anything is written, and checks what a restore relies on. The file must be complete and undamaged and
- * belong to the platform. This version must know all its migrations. `SECRET_KEY`, unless it is lost, must decrypt every secret that the
+ * belong to the platform. This version must know all its migrations, beginning with the same one. `SECRET_KEY`, unless it is lost, must decrypt every secret that the
  * service cannot replace.
  *
  * @throws ArchiveError
@@ -82,6 +82,11 @@ function refuseUnknown({ platform, version, schemas }: Manifest, options: CheckO
     const archived = schemas.find(({ name }) => name === known.name);
     if (!archived) throw new ArchiveError(`The backup has no schema ${known.name}.`);
     const names = known.migrations.map(({ name }) => name);
+    if (archived.migrations[0] !== names[0])
+      throw new ArchiveError(
+        `Another version wrote the backup: its schema ${known.name} has the migration ${archived.migrations[0]}, and this version knows ${names[0]}. ` +
+          'Nothing was changed. Before 1.0.0, no version reads the data of another. Restore the backup with the version that wrote it.',
+      );
     const unknown = archived.migrations.filter((name) => !names.includes(name));
     if (unknown.length > 0)
       throw new ArchiveError(

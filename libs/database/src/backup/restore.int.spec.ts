@@ -7,7 +7,8 @@ import { createEmptyDatabase, eventually, type TestDatabase } from '@stream-even
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { connectDatabase, migrateDatabase } from '../connect-database.js';
-import type { BackedUpSchema, Migration } from './archive.js';
+import type { Migration } from '../schema-migration.js';
+import type { BackedUpSchema } from './archive.js';
 import { backUp } from './back-up.js';
 import { checkArchive } from './check-archive.js';
 import { restoreMark } from './restore-mark.js';
@@ -206,6 +207,22 @@ describe(restore.name, () => {
     );
     const { encryptedRows } = await check(current, ['another key', key]);
     expect(encryptedRows.get('shop/a_parts')).toEqual(['part', '']);
+  });
+
+  it('refuses a backup, and a database to replace, whose schema another version created', async () => {
+    await save();
+    const others = [class CreateShop1000000000001 extends CreateShop1700000000001 {}];
+    const reason = 'its migration is CreateShop1700000000001, and this version knows CreateShop1000000000001';
+    await expect(check(others)).rejects.toThrow(reason.replace('its migration is', 'has the migration'));
+
+    await migrate(target, others);
+    const onState = jest.fn(() => Promise.resolve());
+    await expect(load(old, { onState })).rejects.toThrow(
+      'its migration is CreateShop1000000000001, and this version knows CreateShop1700000000001',
+    );
+    expect(onState).not.toHaveBeenCalled();
+    await connect(target);
+    expect(await rows('SELECT value FROM settings')).toEqual([['new']]);
   });
 
   it('leaves a mark when it fails, with which no service starts, and begins again the next time', async () => {

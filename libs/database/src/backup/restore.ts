@@ -1,5 +1,6 @@
 import { migrateDatabase } from '../connect-database.js';
-import type { BackedUpSchema, Migration } from './archive.js';
+import { refuseUnknownSchema } from '../schema-migration.js';
+import type { BackedUpSchema } from './archive.js';
 import { closeSessions, openSessions, type SchemaSession } from './backup-session.js';
 import type { CheckedArchive } from './check-archive.js';
 import { loadRows, type Loaded } from './load-rows.js';
@@ -42,6 +43,7 @@ export async function restore(archive: CheckedArchive, options: RestoreOptions):
   const sessions = await openSessions(accesses, 'restore');
   try {
     await refuseOthers(sessions);
+    for (const session of sessions) await refuseUnknown(targets, session);
     await options.onState(await readState(sessions), sessions);
     await mark(sessions);
     for (const session of sessions) await dropTables(session);
@@ -60,13 +62,26 @@ export async function restore(archive: CheckedArchive, options: RestoreOptions):
   }
 }
 
+/** @throws Error when another version created the target's schema, which `npm run restore -- --replace` would otherwise drop */
+async function refuseUnknown(
+  targets: readonly RestoreTarget[],
+  { schema: name, client }: SchemaSession,
+): Promise<void> {
+  const migrations = targets.find(({ schema }) => schema.name === name)?.schema.migrations ?? [];
+  await refuseUnknownSchema(
+    name,
+    migrations,
+    async (sql) => (await client.query<{ name: string }>(sql)).rows,
+  );
+}
+
 function namesOf({ manifest }: CheckedArchive, { schema }: RestoreTarget): readonly string[] {
   return manifest.schemas.find(({ name }) => name === schema.name)?.migrations ?? [];
 }
 
 /** @param names which migrations to run; all by default */
 async function migrate({ schema, url }: RestoreTarget, names?: readonly string[]): Promise<void> {
-  const migrations: Migration[] = schema.migrations.filter(({ name }) => names?.includes(name) ?? true);
+  const migrations = schema.migrations.filter(({ name }) => names?.includes(name) ?? true);
   await migrateDatabase({
     url,
     schema: schema.name,

@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { advisoryLocks } from '../advisory-locks.js';
 import { PrimaryClient, toPrimary } from '../primary-client.js';
-import { allowCatalogueCopy } from './catalogue-copy.js';
 import { giveSchema } from './ownership.js';
 import { createScramVerifier } from './scram-verifier.js';
 import type { ServiceRole, Session } from './service-role.js';
@@ -30,7 +29,6 @@ const explainLock =
  *
  * @param url with a superuser, or with a role with CREATEROLE that may create schemas and owns the existing ones; such a role becomes a
  *   member of the roles that it creates
- * @returns whether the gateway may read tables of the platform connector until the next call, so that its migration can copy them
  * @throws when the URL's role lacks the rights for these changes (SQLSTATE 42501), a role is a member of another role or is the URL's own
  * role, or another session locks a table for longer than 5 s
  */
@@ -38,7 +36,7 @@ export async function createServiceRoles(
   url: string,
   roles: readonly ServiceRole[],
   options: RolesOptions,
-): Promise<{ isCopyPending: boolean }> {
+): Promise<void> {
   const client = new PrimaryClient({
     ...toPrimary(url),
     application_name: 'service-roles',
@@ -52,9 +50,7 @@ export async function createServiceRoles(
     await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.serviceRoles]);
     await client.query(`SET LOCAL lock_timeout = '${lockTimeout}'`);
     await changeRoles(client, roles, options);
-    const isCopyPending = await allowCatalogueCopy(client, roles);
     await client.query('COMMIT');
-    return { isCopyPending };
   } catch (error) {
     if (error instanceof pg.DatabaseError && lockStates.includes(error.code ?? ''))
       throw new Error(explainLock, { cause: error });

@@ -1,5 +1,5 @@
 import type { ErasedUserMessage } from '@stream-events/contracts';
-import { createLogger, deriveUserHashKey, UserHasher } from '@stream-events/service';
+import { createLogger, SecretBox, UserHasher } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
 import { MemoryFeed } from '../../../test/memory-feed.js';
@@ -7,7 +7,8 @@ import { ErasureWatch } from './erasure-watch.service.js';
 import { LiveEvent } from './live-event.js';
 
 const secretKey = 'the secret key of this test';
-const hasher = new UserHasher([deriveUserHashKey(secretKey)]);
+const key = Buffer.from('the key for the hashes of this test');
+const hasher = new UserHasher([key]);
 const noon = Date.UTC(2026, 10, 27, 12);
 
 let feed: MemoryFeed;
@@ -31,7 +32,10 @@ const erasure = (userId: string, until: number): ErasedUserMessage => ({
 });
 
 async function see(...users: ErasedUserMessage[]): Promise<void> {
-  const client = { request: () => Promise.resolve({ users, now: noon }) };
+  const id = uuidV7();
+  const keyEncrypted = new SecretBox([secretKey]).encrypt(key.toString('base64'), id);
+  const hashKeys = [{ id, keyEncrypted }];
+  const client = { request: () => Promise.resolve({ users, now: noon, hashKeys }) };
   const history = { forget: () => (forgotten += 1) };
   const parts = [client, feed, history] as unknown as [never, never, never]; // Safe cast: the watch uses only these parts.
   watch = new ErasureWatch(...parts, { SECRET_KEY: [secretKey] }, createLogger('test', 'silent'));

@@ -1,5 +1,5 @@
 import type { SealedUserHashKey } from '@stream-events/contracts';
-import { deriveUserHashKey, SecretBox, UserHasher } from '@stream-events/service';
+import { SecretBox, UserHasher } from '@stream-events/service';
 
 // Maximum number of users in the cache. Caching helps because the same users occur in many events.
 const maxRemembered = 10_000;
@@ -9,18 +9,16 @@ export class ReceivedUserHasher {
   private readonly box: SecretBox;
   private readonly remembered = new Map<string, readonly string[]>();
   private keyIds = '';
-  private hasher: UserHasher;
+  private hasher = new UserHasher([]);
 
   constructor(secretKeys: readonly string[]) {
     this.box = new SecretBox(secretKeys);
-    // Use keys derived from SECRET_KEY until the events service sends its keys. Earlier versions of that service never send keys.
-    this.hasher = new UserHasher(secretKeys.map(deriveUserHashKey));
   }
 
   /** @throws when `SECRET_KEY` does not decrypt the keys */
-  receive(keys: readonly SealedUserHashKey[] | undefined): void {
-    const keyIds = keys?.map(({ id }) => id).join() ?? '';
-    if (!keys || keyIds === this.keyIds) return;
+  receive(keys: readonly SealedUserHashKey[]): void {
+    const keyIds = keys.map(({ id }) => id).join();
+    if (keyIds === this.keyIds) return;
     this.hasher = new UserHasher(
       keys.map(({ id, keyEncrypted }) => Buffer.from(this.box.decrypt(keyEncrypted, id), 'base64')),
     );

@@ -1,17 +1,6 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createSchemaMigration, createStoreIdentity } from '@stream-events/database';
 
-/** Creates the tables for streamers, their streams and samples, and rebuilds. */
-export class CreateStreamers1764230000000 implements MigrationInterface {
-  async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of statements) await queryRunner.query(statement);
-  }
-
-  down(): Promise<void> {
-    return Promise.reject(new Error('Migrations go forward only: restore a backup instead.'));
-  }
-}
-
-const statements = [
+const streamers = [
   `CREATE TABLE streamers (
     id uuid NOT NULL,
     platform_username text NOT NULL,
@@ -32,6 +21,9 @@ const statements = [
   // Due streamers come first in these indexes, so finding them takes equally long for any number of streamers.
   'CREATE INDEX streamers_next_poll_index ON streamers (next_poll_at) WHERE NOT disabled',
   'CREATE INDEX streamers_next_naming_index ON streamers (next_naming_at) WHERE NOT disabled',
+];
+
+const streams = [
   `CREATE TABLE streams (
     id uuid NOT NULL,
     streamer_id uuid NOT NULL,
@@ -51,6 +43,8 @@ const statements = [
     tag_ids text,
     is_mature boolean NOT NULL,
     announced_by uuid,
+    -- The latest announcement, which reopens a stream that an earlier offline event had ended.
+    announced_at timestamptz,
     seen_at timestamptz,
     missed_at timestamptz,
     is_miss_confirmed boolean NOT NULL,
@@ -73,6 +67,9 @@ const statements = [
   )`,
   'CREATE INDEX offline_events_streamer_index ON offline_events (streamer_id, occurred_at)',
   'CREATE INDEX offline_events_occurred_index ON offline_events (occurred_at)',
+];
+
+const samples = [
   // No foreign key to `streams`: a stream can have very many samples, which maintenance deletes in batches after the stream was deleted.
   `CREATE TABLE stream_samples (
     stream uuid NOT NULL,
@@ -83,11 +80,17 @@ const statements = [
     game_name text NOT NULL,
     CONSTRAINT stream_samples_pkey PRIMARY KEY (stream, at)
   )`,
+  // Not a BRIN index: new rows reuse the space of deleted rows, and a BRIN range never narrows. After 400 days, nearly every range would
+  // cover old times, so each deletion of old samples would read the whole table.
+  'CREATE INDEX stream_samples_at_index ON stream_samples (at)',
   `CREATE TABLE removed_streams (
     id uuid NOT NULL,
     removed_at timestamptz NOT NULL,
     CONSTRAINT removed_streams_pkey PRIMARY KEY (id)
   )`,
+];
+
+const rebuilds = [
   `CREATE TABLE rebuilds (
     id uuid NOT NULL,
     state text NOT NULL,
@@ -97,6 +100,7 @@ const statements = [
     started_at timestamptz NOT NULL,
     ended_at timestamptz,
     error text,
+    leased_by uuid NOT NULL,
     leased_until timestamptz NOT NULL,
     CONSTRAINT rebuilds_pkey PRIMARY KEY (id),
     CONSTRAINT rebuilds_state_check CHECK (state IN ('running', 'done', 'failed'))
@@ -104,3 +108,12 @@ const statements = [
   // Allows one running rebuild at a time, across all instances.
   `CREATE UNIQUE INDEX rebuilds_running_unique ON rebuilds (state) WHERE state = 'running'`,
 ];
+
+/** Creates the schema of the streamer monitor. */
+export const createStreamerMonitor = createSchemaMigration('CreateStreamerMonitor', [
+  createStoreIdentity,
+  ...streamers,
+  ...streams,
+  ...samples,
+  ...rebuilds,
+]);
