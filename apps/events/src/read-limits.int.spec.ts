@@ -3,7 +3,6 @@ import {
   readEventColumns,
   toLimitConditions,
   type EventFilters,
-  type ListEventsReply,
   type ListPosition,
   type NewEvent,
   type ReadLimits,
@@ -15,6 +14,7 @@ import { EventStore } from '../test/event-store.js';
 import { newEvent } from '../test/new-event.js';
 import { computeReferenceSummary } from '../test/reference-summary.js';
 import { EventExportService } from './event-export/event-export.service.js';
+import type { EventListPage } from './event-list/event-list.repository.js';
 import { RetentionRepository } from './retention/retention.repository.js';
 import { RetentionPolicy } from './store/retention-policy.js';
 import { KeptEvents } from './stream-summaries/kept-events.js';
@@ -109,10 +109,10 @@ function matches({ eventTypes = [], channelId, broadcasterUserId }: EventFilters
 
 /** Follows `next` or `previous` to the end of the list. Returns all ids, newest first, and the last page. */
 async function walk(
-  read: (position: ListPosition | undefined) => Promise<ListEventsReply>,
+  read: (position: ListPosition | undefined) => Promise<EventListPage>,
   along: 'next' | 'previous',
   from?: ListPosition,
-): Promise<{ ids: string[]; last: ListEventsReply }> {
+): Promise<{ ids: string[]; last: EventListPage }> {
   const pages: string[][] = [];
   for (let position = from; ;) {
     const page = await read(position);
@@ -167,7 +167,7 @@ describe('the limits of a reader', () => {
           const visible = events.filter((event) => isWithin(limits, event));
 
           const expected = visible.filter((event) => matches(filters, event)).map(({ id }) => id).sort().reverse(); // prettier-ignore
-          const read = (position: ListPosition | undefined): Promise<ListEventsReply> =>
+          const read = (position: ListPosition | undefined): Promise<EventListPage> =>
             store.list.list({ filters, limits, pageSize, ...(position && { position }) });
           const forwards = await walk(read, 'next');
           expect(forwards.ids).toEqual(expected);

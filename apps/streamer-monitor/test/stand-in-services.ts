@@ -83,6 +83,8 @@ class StandInConnectorController {
   }
 }
 
+const noRecords = Buffer.alloc(0);
+
 /** The events of the stand-in events service, newest first. */
 export class StandInEvents {
   events: StoredEvent[] = [];
@@ -112,12 +114,12 @@ class StandInEventsController {
     const isEnd = begin + 2 >= matching.length || !last;
     const next = isEnd ? null : { direction: 'older' as const, id: last.id, inclusive: false };
     await this.log.whileRead();
-    return { events, next, previous: null };
+    return { events, records: noRecords, next, previous: null };
   }
 
   private readOldest(): ListEventsReply {
     const [oldest] = [...this.log.events].sort((one, other) => (one.id < other.id ? -1 : 1));
-    return { events: oldest ? [oldest] : [], next: null, previous: null };
+    return { events: oldest ? [oldest] : [], records: noRecords, next: null, previous: null };
   }
 }
 

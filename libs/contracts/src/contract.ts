@@ -35,11 +35,11 @@ export interface Contract<Request extends object, Reply extends object> {
   /** Like `parseRequest`, for the reply. */
   readonly parseReply?: (message: unknown) => Reply;
   /**
-   * Callers send every request in this format. Never add a format to an existing contract: older handlers expect JSON. Declare a new
-   * subject instead.
+   * The format of every request. Never add a format to an existing contract, and never remove one: services of another version would not
+   * understand the messages. Declare a new subject instead.
    */
   readonly rawRequest?: RawFormat<Request>;
-  /** The handler uses this format if the caller can parse it. Between services of different versions, the reply can also be JSON. */
+  /** Like `rawRequest`, for every reply that is not an error. */
   readonly rawReply?: RawFormat<Reply>;
 }
 

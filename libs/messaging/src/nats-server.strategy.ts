@@ -7,7 +7,7 @@ import { logConnection } from './connection-watch.js';
 import { closeNats, connectNats, natsConnectionOptions, type NatsOptions } from './connection.js';
 import { HandledRequests } from './message-metrics.js';
 import { traceHandling, type MessageSpans } from './message-traces.js';
-import { acceptRawHeader, rawReplyHeaders, RequestDeserializer } from './raw-messages.js';
+import { rawReplyHeaders, RequestDeserializer } from './raw-messages.js';
 
 /** Which contracts a service handles, and how it connects. */
 export interface NatsServerOptions extends NatsOptions {
@@ -139,7 +139,7 @@ export class NatsServerStrategy extends ServerNats {
     }
     const publishJson = super.getPublisher(message, ...rest) as Publish;
     const format = this.contracts.get(message.subject)?.rawReply;
-    if (!format || !message.headers?.has(acceptRawHeader)) return publishJson;
+    if (!format) return publishJson;
     return (packet) =>
       packet.err == null && packet.response
         ? message.respond(format.print(packet.response), { headers: rawReplyHeaders() })

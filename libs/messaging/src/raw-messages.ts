@@ -3,10 +3,9 @@ import { isJsonObject, type Contract, type JsonObject } from '@stream-events/con
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
 /**
- * NATS headers for messages that are bytes instead of JSON (see `RawFormat`). A caller that can read a raw reply sends `Accept-Raw`, and a
- * raw reply carries `Raw`. A reply without `Raw` is JSON: either an error, or from a service whose version sends no raw replies.
+ * The NATS header of replies that are bytes instead of JSON (see `RawFormat`). Errors are always JSON, so a caller cannot tell from the
+ * contract alone what it received.
  */
-export const acceptRawHeader = 'Accept-Raw';
 export const rawHeader = 'Raw';
 
 export function rawReplyHeaders(): MsgHdrs {

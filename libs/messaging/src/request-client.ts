@@ -22,7 +22,7 @@ import { correlationHeader } from './correlation.js';
 import { SentRequests } from './message-metrics.js';
 import { traceRequest, type EventTrace } from './message-traces.js';
 import { parseMessage } from './parse-message.js';
-import { acceptRawHeader, rawHeader } from './raw-messages.js';
+import { rawHeader } from './raw-messages.js';
 
 export interface RequestClientOptions extends NatsOptions {
   /** Where to count requests, and the name of the service that sends them. */
@@ -206,7 +206,7 @@ export class RequestClient {
     options: RequestOptions,
   ): Promise<Msg> {
     const { subject, timeoutMs } = contract;
-    let requestHeaders = headersOf(contract, options);
+    let requestHeaders = headersOf(options);
     const spans =
       this.tracing && traceRequest(this.tracing, contract, options, () => (requestHeaders ??= headers()));
     try {
@@ -241,20 +241,19 @@ export class RequestClient {
   }
 }
 
-function headersOf(
-  { rawReply }: Contract<object, object>,
-  { correlationId }: RequestOptions,
-): MsgHdrs | undefined {
-  if (!rawReply && correlationId === undefined) return undefined;
+function headersOf({ correlationId }: RequestOptions): MsgHdrs | undefined {
+  if (correlationId === undefined) return undefined;
   const messageHeaders = headers();
-  if (rawReply) messageHeaders.set(acceptRawHeader, '1');
-  if (correlationId !== undefined) messageHeaders.set(correlationHeader, correlationId);
+  messageHeaders.set(correlationHeader, correlationId);
   return messageHeaders;
 }
 
 /** @param reply a raw reply's bytes, or the parsed JSON of another reply */
 function parseReply<Reply extends object>(contract: Contract<object, Reply>, reply: unknown): Reply {
-  if (contract.rawReply && reply instanceof Uint8Array) return contract.rawReply.parse(reply);
+  if (contract.rawReply) {
+    if (reply instanceof Uint8Array) return contract.rawReply.parse(reply);
+    throw new ServiceError('invalid', 'The message must be bytes.');
+  }
   return contract.parseReply ? contract.parseReply(reply) : parseMessage(contract.reply, reply);
 }
 

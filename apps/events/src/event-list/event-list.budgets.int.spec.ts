@@ -4,7 +4,6 @@ import {
   listEventsFormat,
   printEventRecord,
   type EventFilters,
-  type ListEventsReply,
   type ListPosition,
   type NewEvent,
 } from '@stream-events/contracts';
@@ -12,6 +11,7 @@ import { parseRequest } from '@stream-events/messaging';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent } from '../../test/new-event.js';
+import type { EventListPage } from './event-list.repository.js';
 
 // The tests store up to 20,000 events, and read them page by page.
 jest.setTimeout(180_000);
@@ -27,22 +27,21 @@ const messageLimit = 1024 * 1024;
 const beginning = Date.UTC(2025, 5, 15);
 
 /** Reads all pages from the newest event on, or backwards from `from`. Checks that each reply fits into a NATS message. */
-async function readPages(filters: EventFilters, along: 'next' | 'previous', from?: ListEventsReply) {
-  const pages: ListEventsReply[] = [];
+async function readPages(filters: EventFilters, along: 'next' | 'previous', from?: EventListPage) {
+  const pages: EventListPage[] = [];
   let position = from?.[along] ?? undefined;
   do {
     const request = parseRequest(listEvents, { filters, pageSize: 100, ...(position && { position }) });
     const page = await store.list.list(request);
-    // Nest sends the reply in an envelope.
-    const sent = JSON.stringify({ id: 'a'.repeat(40), response: page, isDisposed: true });
-    expect(Buffer.byteLength(sent)).toBeLessThan(messageLimit);
+    const sent = listEventsFormat.print({ ...page, records: Buffer.alloc(0) });
+    expect(sent.length).toBeLessThan(messageLimit);
     pages.push(page);
     position = page[along] ?? undefined;
   } while (position);
   return pages;
 }
 
-function idsOf(pages: readonly ListEventsReply[]): string[] {
+function idsOf(pages: readonly EventListPage[]): string[] {
   return pages.flatMap((page) => page.events.map((event) => event.id));
 }
 
@@ -231,8 +230,8 @@ describe('the time budget of a page', () => {
     /** Counts the pages when each statement takes this long. */
     const countPages = async (statementMs: number): Promise<number> => {
       store.pageClockStep = statementMs;
-      const pages: ListEventsReply[] = [];
-      for (let position: ListEventsReply['next'] | undefined; position !== null;) {
+      const pages: EventListPage[] = [];
+      for (let position: EventListPage['next'] | undefined; position !== null;) {
         const page = await store.list.list({ filters: {}, limits, pageSize: 100, ...(position && { position }) }); // prettier-ignore
         pages.push(page);
         position = page.next;

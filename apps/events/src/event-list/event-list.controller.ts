@@ -39,7 +39,7 @@ export class EventListController {
   }
 
   private async list(request: ReadRequest<ListEventsRequest>): Promise<ListEventsReply> {
-    if (!request.records) return this.events.list(request);
+    if (!request.records) return { ...(await this.events.list(request)), records: Buffer.alloc(0) };
     return { events: [], ...(await this.events.listRecords(request)) };
   }
 

@@ -1,16 +1,10 @@
-import type {
-  EventFilters,
-  ListEventsReply,
-  ListPosition,
-  NewEvent,
-  StoredEvent,
-} from '@stream-events/contracts';
+import type { EventFilters, ListPosition, NewEvent, StoredEvent } from '@stream-events/contracts';
 import { foldCase, receivedAt } from '@stream-events/contracts';
 import fc from 'fast-check';
 import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { newEvent } from '../../test/new-event.js';
-import { EventListRepository } from './event-list.repository.js';
+import { EventListRepository, type EventListPage } from './event-list.repository.js';
 
 let store: EventStore;
 beforeAll(async () => {
@@ -109,7 +103,7 @@ function expectedIds(events: readonly NewEvent[], filters: EventFilters): string
 }
 
 interface Walk {
-  pages: ListEventsReply[];
+  pages: EventListPage[];
   ids: string[];
 }
 
@@ -123,11 +117,11 @@ async function walk(
     between,
   }: { from?: ListPosition; along: 'next' | 'previous'; between?: () => Promise<void> },
 ): Promise<Walk> {
-  const pages: ListEventsReply[] = [];
+  const pages: EventListPage[] = [];
   let position = from;
   do {
     const pageSize = pageSizes[pages.length % pageSizes.length] ?? 50;
-    const page: ListEventsReply = await store.list.list({ filters, pageSize, ...(position && { position }) });
+    const page: EventListPage = await store.list.list({ filters, pageSize, ...(position && { position }) });
     expect(page.events.length).toBeLessThanOrEqual(pageSize);
     pages.push(page);
     position = page[along] ?? undefined;
@@ -205,7 +199,7 @@ describe(EventListRepository.name, () => {
     it('returns to the same pages: the previous page of the second page is the first, and its next page is the second', async () => {
       const events = Array.from({ length: 9 }, (_, n) => newEvent({ id: v7({ msecs: beginning + n }) }));
       await store.writer.store(events);
-      const ids = (page: ListEventsReply): string[] => page.events.map((event) => event.id);
+      const ids = (page: EventListPage): string[] => page.events.map((event) => event.id);
       const list = (position: ListPosition | null) =>
         store.list.list({ filters: {}, pageSize: 3, ...(position && { position }) });
 

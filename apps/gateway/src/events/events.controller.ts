@@ -72,11 +72,9 @@ export class EventsController {
     });
     const link = (position: typeof page.next): string =>
       JSON.stringify(position && this.links.of(request, query.list, position));
-    // Format the records here if the events service is still version 0.1.0, which sends no formatted records.
-    const records = page.records ?? Buffer.from(`[${page.events.map(printEventRecord).join(',')}]`);
     const head = `{"next":${link(page.next)},"previous":${link(page.previous)},"results":`;
     // Add the final newline here. The server would otherwise copy the whole page to add it.
-    return Buffer.concat([Buffer.from(head), records, Buffer.from('}\n')]);
+    return Buffer.concat([Buffer.from(head), page.records, Buffer.from('}\n')]);
   }
 
   @Post()

@@ -111,7 +111,7 @@ async function measureCases(
   return results;
 }
 
-function countRecords(records: Uint8Array = Buffer.from('[]')): number {
+function countRecords(records: Uint8Array): number {
   return (JSON.parse(Buffer.from(records).toString()) as unknown[]).length; // Safe cast: records are an array
 }
 

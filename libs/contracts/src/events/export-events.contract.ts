@@ -65,7 +65,7 @@ const exportPageFormat: RawFormat<ExportEventsReply> = {
   },
 };
 
-/** Reads a page of an export. The reply is never JSON, because this contract has always had a raw format. */
+/** Reads a page of an export. */
 export const exportEvents = defineReadContract({
   subject: 'request.events.export',
   request: ExportEventsRequest,

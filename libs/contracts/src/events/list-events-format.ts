@@ -14,10 +14,10 @@ export const listEventsFormat: RawFormat<ListEventsReply> = {
   print({ records, ...head }) {
     const text = JSON.stringify(head);
     const headBytes = Buffer.byteLength(text);
-    const bytes = Buffer.allocUnsafe(lengthBytes + headBytes + (records?.length ?? 0));
+    const bytes = Buffer.allocUnsafe(lengthBytes + headBytes + records.length);
     bytes.writeUInt32BE(headBytes);
     bytes.write(text, lengthBytes);
-    if (records) bytes.set(records, lengthBytes + headBytes);
+    bytes.set(records, lengthBytes + headBytes);
     return bytes;
   },
 
@@ -30,7 +30,7 @@ export const listEventsFormat: RawFormat<ListEventsReply> = {
       events: head.events.map(parseEvent),
       next: parsePosition(head.next),
       previous: parsePosition(head.previous),
-      ...(end < buffer.length && { records: buffer.subarray(end) }),
+      records: buffer.subarray(end),
     };
   },
 };

@@ -4,6 +4,7 @@ import {
   IsArray,
   IsBoolean,
   IsIn,
+  IsInstance,
   IsInt,
   IsObject,
   IsOptional,
@@ -38,7 +39,7 @@ export class ListEventsRequest extends PageRequest {
   @Type(() => EventFilters)
   filters!: EventFilters;
 
-  /** Requests records instead of events. A service of version 0.1.0 ignores this field and replies with events. */
+  /** Requests records instead of events. */
   @IsOptional()
   @IsBoolean()
   records?: boolean;
@@ -77,8 +78,9 @@ export class ListEventsReply extends PageReply {
   @Type(() => StoredEventMessage)
   events!: StoredEventMessage[];
 
-  /** The page's records as the JSON text of an array, if the request asked for records. `events` is then empty. */
-  records?: Uint8Array;
+  /** The page's records as the JSON text of an array, if the request asked for records; `events` is then empty. Otherwise, no bytes. */
+  @IsInstance(Uint8Array)
+  records!: Uint8Array;
 }
 
 /** Lists a page of events. */
