@@ -1,4 +1,4 @@
-import { storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { storeEventBatch, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { eventsPath, newEvent, uniqueType, type EventPage } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
@@ -88,7 +88,7 @@ describe('an event that the database rejects', () => {
     let attempts = 0;
     await eventually(() => {
       attempts += 1;
-      return stack.client.request(storeEvents, { events });
+      return stack.client.request(storeEventBatch, { events });
     });
     const added = (await counted()) - before;
     expect(added).toBeGreaterThanOrEqual(1);
@@ -123,7 +123,7 @@ describe('an event that the database rejects', () => {
     for (const batch of [[], [newEvent({ id: 'x' })], [newEvent({ eventType: 'a\0' })]]) {
       // Retry until a reply arrives in time.
       await eventually(() =>
-        expect(stack.client.request(storeEvents, { events: batch })).rejects.toMatchObject({
+        expect(stack.client.request(storeEventBatch, { events: batch })).rejects.toMatchObject({
           code: 'internal',
           cause: { cause: { code: 'invalid' } },
         }),

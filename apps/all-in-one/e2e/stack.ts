@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { storeEvents, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
+import { outcomesOf, storeEventBatch, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
 import { serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
 import type { RequestClient } from '@stream-events/messaging';
 import {
@@ -166,9 +166,10 @@ export class Stack {
 
   /** Stores events like the gateway: resends them until a reply arrives. Resending never stores an event twice. */
   storeEvents(events: NewEvent[]): Promise<StoreOutcome[]> {
-    return eventually(async () => (await this.client.request(storeEvents, { events })).outcomes, {
-      timeoutMs: 60_000,
-    });
+    return eventually(
+      async () => outcomesOf(events, await this.client.request(storeEventBatch, { events })),
+      { timeoutMs: 60_000 },
+    );
   }
 
   async query<Row extends QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {

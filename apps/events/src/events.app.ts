@@ -16,7 +16,6 @@ import {
   listEvents,
   retryDeadLetter,
   storeEventBatch,
-  storeEvents,
   summarizeStream,
   wereMessagesErased,
 } from '@stream-events/contracts';
@@ -81,7 +80,6 @@ const writeConnections = 4;
 
 const servedContracts = [
   storeEventBatch,
-  storeEvents,
   ...[listEvents, listEvents.withinLimits],
   ...[getEvent, getEvent.withinLimits],
   ...[exportEvents, exportEvents.withinLimits],

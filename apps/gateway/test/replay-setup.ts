@@ -1,4 +1,4 @@
-import { natsUsers, storeEvents, type NewEvent } from '@stream-events/contracts';
+import { natsUsers, storeEventBatch, type NewEvent } from '@stream-events/contracts';
 import { connectClient } from '@stream-events/database';
 import { RequestClient } from '@stream-events/messaging';
 import { createLogger } from '@stream-events/service';
@@ -158,7 +158,7 @@ export async function store(client: RequestClient, events: readonly NewEvent[]):
     if (batch.length === 256 || (batch.length > 0 && bytes + size > 400_000)) {
       // Retry after a timeout, as the gateway does.
       const stored = batch;
-      await eventually(() => client.request(storeEvents, { events: stored }));
+      await eventually(() => client.request(storeEventBatch, { events: stored }));
       [batch, bytes] = [[], 0];
     }
     if (event) [batch, bytes] = [[...batch, event], bytes + size];

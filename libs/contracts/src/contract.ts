@@ -28,11 +28,9 @@ export interface Contract<Request extends object, Reply extends object> {
   /** Maximum time to wait for the reply. After this time, the caller treats the service as unavailable. */
   readonly timeoutMs: number;
   /**
-   * Checks a message by hand on a hot path, instead of with class-validator. Returns the typed message or throws `invalid`. A test proves
-   * that this function is equivalent to the class's decorators.
+   * Checks a reply by hand on a hot path, instead of with class-validator. Returns the typed reply or throws `invalid`. A test proves that
+   * this function is equivalent to the class's decorators.
    */
-  readonly parseRequest?: (message: unknown) => Request;
-  /** Like `parseRequest`, for the reply. */
   readonly parseReply?: (message: unknown) => Reply;
   /**
    * The format of every request. Never add a format to an existing contract, and never remove one: services of another version would not

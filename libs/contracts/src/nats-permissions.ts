@@ -239,7 +239,6 @@ export const natsUsers = {
       'request.events.begin-overlaps',
       'request.events.end-overlaps',
       // To store messages that arrive over sockets.
-      'request.events.store',
       'request.events.store-batch',
       ingestSubject,
       instanceReportSubject,

@@ -2,12 +2,12 @@ import { jest } from '@jest/globals';
 import {
   ServiceError,
   storeEventBatch,
-  storeEvents,
   type NewEvent,
-  type StoreEventsRequest,
+  type StoreEventBatchReply,
+  type StoreEventBatchRequest,
   type StoreException,
 } from '@stream-events/contracts';
-import { NoServiceError, ReplyTimeoutError, type RequestClient } from '@stream-events/messaging';
+import { ReplyTimeoutError, type RequestClient } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { v7 as uuidV7 } from 'uuid';
@@ -15,11 +15,8 @@ import { EventIngest, IngestFullError, mayBeDeferred } from './event-ingest.serv
 
 type Answer = 'stored' | Error;
 
-/**
- * Creates an EventIngest with a fake events service. `answer` supplies the reply; `batches` records the ids of each batch. With `version`
- * 1, the fake knows only the JSON contract.
- */
-function setUp({ circuitRestMs = 60_000, version = 2 } = {}) {
+/** Creates an EventIngest with a fake events service. `answer` supplies the reply; `batches` records the ids of each batch. */
+function setUp({ circuitRestMs = 60_000 } = {}) {
   const batches: string[][] = [];
   const service = {
     answer: (): Answer | Promise<Answer> => 'stored',
@@ -28,15 +25,15 @@ function setUp({ circuitRestMs = 60_000, version = 2 } = {}) {
     missing: 0,
     requests: [] as { subject: string; events: NewEvent[] }[],
   };
-  const request = async ({ subject }: { subject: string }, { events }: StoreEventsRequest) => {
-    if (subject === storeEventBatch.subject && version < 2) throw new NoServiceError({});
+  const request = async (
+    { subject }: { subject: string },
+    { events }: StoreEventBatchRequest,
+  ): Promise<StoreEventBatchReply> => {
     service.requests.push({ subject, events });
     batches.push(events.map(({ id }) => id));
     const answer = await service.answer();
     if (answer !== 'stored') throw answer;
-    const { exceptions, missing } = service;
-    if (subject === storeEventBatch.subject) return { events: events.length - missing, exceptions };
-    return { outcomes: events.map(({ id }) => ({ id, outcome: 'stored' })) };
+    return { events: events.length - service.missing, exceptions: service.exceptions };
   };
   const client = { request } as unknown as RequestClient; // Safe cast: EventIngest only sends requests.
   const metrics = new Registry();
@@ -69,7 +66,7 @@ function newEvent(): NewEvent {
 }
 
 const away = (): Error => new ServiceError('unavailable', 'away');
-const silent = (): Error => new ReplyTimeoutError('request.events.store', 2_000);
+const silent = (): Error => new ReplyTimeoutError(storeEventBatch.subject, 2_000);
 
 describe(EventIngest.name, () => {
   afterEach(() => jest.restoreAllMocks());
@@ -126,15 +123,6 @@ describe(EventIngest.name, () => {
       await expect(
         Promise.all([newEvent(), newEvent()].map((event) => ingest.store(event))),
       ).rejects.toMatchObject({ code: 'internal' });
-    });
-
-    it('sends the JSON request, without columns, to events services that know no other', async () => {
-      const { service, ingest } = setUp({ version: 1 });
-      const event = newEvent();
-
-      expect(await ingest.store(event)).toEqual({ id: event.id, outcome: 'stored' });
-
-      expect(service.requests).toEqual([{ subject: storeEvents.subject, events: [event] }]);
     });
   });
 

@@ -4,16 +4,14 @@ import {
   estimateEventBytes,
   maxBatchBytes,
   maxBatchEvents,
+  outcomesOf,
   readEventColumns,
   ServiceError,
   storeEventBatch,
-  storeEvents,
-  withoutColumns,
   type EventWithColumns,
-  type StoreEventBatchReply,
   type StoreOutcome,
 } from '@stream-events/contracts';
-import { NoServiceError, ReplyTimeoutError, RequestClient, type EventTrace } from '@stream-events/messaging';
+import { ReplyTimeoutError, RequestClient, type EventTrace } from '@stream-events/messaging';
 import { CircuitBreaker, LOGGER, Registry, type Logger, type SpanIds } from '@stream-events/service';
 import { BatchPacing } from './batch-pacing.js';
 import { IngestMetrics } from './ingest-metrics.js';
@@ -218,20 +216,9 @@ export class EventIngest {
     }
   }
 
-  /** Sends a batch in the newest format that a running events service understands. */
   private async send({ events, eventTraces }: TracedBatch): Promise<StoreOutcome[]> {
-    try {
-      // Send no correlation id: a batch combines the events of many HTTP requests.
-      return toOutcomes(events, await this.client.request(storeEventBatch, { events }, { eventTraces }));
-    } catch (error) {
-      if (!(error instanceof NoServiceError)) throw error;
-    }
-    const { outcomes } = await this.client.request(
-      storeEvents,
-      { events: events.map(withoutColumns) },
-      { eventTraces },
-    );
-    return outcomes;
+    // Send no correlation id: a batch combines the events of many HTTP requests.
+    return outcomesOf(events, await this.client.request(storeEventBatch, { events }, { eventTraces }));
   }
 
   private tracesOf(batch: readonly WaitingEvent[]): readonly EventTrace[] {
@@ -262,18 +249,6 @@ function isUnavailable(error: unknown): boolean {
 /** Derives the columns now, because they count toward the size of the batch. */
 function withColumns(event: EventWithColumns): EventWithColumns {
   return event.columns ? event : { ...event, columns: readEventColumns(event.eventType, event.eventData) };
-}
-
-/** @throws ServiceError `internal` when the reply covers more or fewer events than the batch */
-function toOutcomes(
-  events: readonly EventWithColumns[],
-  { events: count, exceptions }: StoreEventBatchReply,
-): StoreOutcome[] {
-  if (count !== events.length)
-    throw new ServiceError('internal', `The reply covers ${count} events instead of ${events.length}.`);
-  const outcomes = events.map(({ id }): StoreOutcome => ({ id, outcome: 'stored' }));
-  for (const { index, id, outcome } of exceptions) outcomes[index] = { id, outcome };
-  return outcomes;
 }
 
 function storeUnavailable(): ServiceError {

@@ -60,7 +60,7 @@ describe('natsUsers', () => {
     [
       'gateway',
       [
-        'request.events.store',
+        'request.events.store-batch',
         'request.other.thing',
         'ingest.events',
         'live.replay.channel-raid.1',
@@ -102,8 +102,8 @@ describe('natsUsers', () => {
         'request.events.list',
       ],
     ],
-    ['events', ['request.events.store', 'request.other.thing', 'ingest.events', '_INBOX_gateway.x']],
-    ['events.events', ['request.events.store', 'ingest.events', 'live.replay.channel-raid.1']],
+    ['events', ['request.events.store-batch', 'request.other.thing', 'ingest.events', '_INBOX_gateway.x']],
+    ['events.events', ['request.events.store-batch', 'ingest.events', 'live.replay.channel-raid.1']],
     [
       'platform-connector.events',
       [
@@ -123,7 +123,7 @@ describe('natsUsers', () => {
   it.each<[UserName, string[]]>([
     ['gateway', ['_INBOX_gateway.>', 'live.replay.>', 'live.usage']],
     ['gateway.events', ['_INBOX_gateway_events.>']],
-    ['events', ['request.events.>', 'request.events.store', '_INBOX_events.>']],
+    ['events', ['request.events.>', 'request.events.store-batch', '_INBOX_events.>']],
     ['subscriber', ['_INBOX_subscriber.>', 'live.replay.>', 'live.replay.channel-raid.1']],
   ])('lets %s subscribe to the subjects that it needs', async (user, subjects) => {
     expect(await findRefused(user, subjects, subscribe)).toEqual([]);
@@ -138,7 +138,9 @@ describe('natsUsers', () => {
 
   it('does not let the gateway and subscribers subscribe to requests', async () => {
     for (const user of ['gateway', 'gateway.events', 'subscriber'] as const) {
-      expect(await findRefused(user, ['request.events.store'], subscribe)).toEqual(['request.events.store']);
+      expect(await findRefused(user, ['request.events.store-batch'], subscribe)).toEqual([
+        'request.events.store-batch',
+      ]);
     }
   });
 

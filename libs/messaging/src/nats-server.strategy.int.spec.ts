@@ -134,7 +134,7 @@ describe(NatsServerStrategy.name, () => {
     });
 
     it.each([
-      ['gateway', 'events', 'request.events.store'],
+      ['gateway', 'events', 'request.events.store-batch'],
       ['platform-connector', 'events', 'request.events.store-batch'],
       ['streamer-monitor', 'events', 'request.events.list'],
       ['gateway', 'platform-connector', 'request.platform-connector.look-up-users'],

@@ -35,7 +35,7 @@ function toInstance<T extends object>(type: MessageClass<T>, message: JsonObject
   }
 }
 
-/** Parses a contract's request, by the contract's own format or parser if it has one. */
+/** Parses a contract's request, by the contract's own format if it has one. */
 export function parseRequest<Request extends object>(
   contract: Contract<Request, object>,
   message: unknown,
@@ -44,7 +44,7 @@ export function parseRequest<Request extends object>(
     if (message instanceof Uint8Array) return contract.rawRequest.parse(message);
     throw new ServiceError('invalid', 'The message must be bytes.');
   }
-  return contract.parseRequest ? contract.parseRequest(message) : parseMessage(contract.request, message);
+  return parseMessage(contract.request, message);
 }
 
 /** Turns class-validator's errors into a validation error. */

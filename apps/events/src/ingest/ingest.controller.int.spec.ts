@@ -44,14 +44,4 @@ describe(IngestController.name, () => {
       ],
     });
   });
-
-  it('stores the same event once, whichever of the two requests carries it', async () => {
-    const event = newEvent({ eventId: 'message-1' });
-
-    expect(await controller.storeEvents({ events: [event] })).toEqual({
-      outcomes: [{ id: event.id, outcome: 'stored' }],
-    });
-    expect(await sendBatch([event])).toEqual({ events: 1, exceptions: [] });
-    expect(await store.storedIds()).toEqual([event.id]);
-  });
 });

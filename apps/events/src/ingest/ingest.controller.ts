@@ -1,11 +1,8 @@
 import { Controller } from '@nestjs/common';
 import {
   storeEventBatch,
-  storeEvents,
   type StoreEventBatchReply,
   type StoreEventBatchRequest,
-  type StoreEventsReply,
-  type StoreEventsRequest,
 } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
 import { EventWriter } from '../store/event-writer.service.js';
@@ -23,10 +20,5 @@ export class IngestController {
         outcome === 'stored' ? [] : [{ index, id, outcome }],
       ),
     };
-  }
-
-  @Handles(storeEvents)
-  async storeEvents({ events }: StoreEventsRequest): Promise<StoreEventsReply> {
-    return { outcomes: await this.writer.store(events) };
   }
 }

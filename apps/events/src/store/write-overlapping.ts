@@ -11,7 +11,7 @@ export interface PairableRow extends EventRow {
   occurredAt: number;
 }
 
-/** False, for example, for a dead letter from an older version, which has no `delivery`. */
+/** False, for example, for an event that a client posted, which has no `delivery`. */
 export function isPairable(row: EventRow): row is PairableRow {
   return row.delivery != null && row.occurredAt != null && row.eventId !== null && row.origin === 'platform';
 }

@@ -13,7 +13,7 @@ import {
 } from 'class-validator';
 import { defineContract } from '../contract.js';
 import { eventOrigins, type EventOrigin } from './event-record.js';
-import type { StoreOutcome } from './store-events.contract.js';
+import type { StoreOutcome } from './store-event-batch.contract.js';
 
 /**
  * A dead letter without its payload. It is an event that the database rejected, an unreadable message, or an event that arrived after its

@@ -2,7 +2,7 @@ import { anyCharacter } from '@stream-events/testing';
 import fc from 'fast-check';
 import { ServiceError } from '../errors.js';
 import { parseIngestMessage, printIngestMessage } from './ingest-message.js';
-import type { NewEvent } from './store-events.contract.js';
+import type { NewEvent } from './new-event.js';
 
 const valid: NewEvent = {
   id: '018df751-3003-7abc-8def-0123456789ab',

@@ -1,5 +1,5 @@
 import { withoutColumns } from './store-event-batch.contract.js';
-import { parseNewEvent, type NewEvent } from './store-events.contract.js';
+import { parseNewEvent, type NewEvent } from './new-event.js';
 
 /** JetStream work queue for platform messages that a gateway or platform connector received but could not store. */
 export const ingestStreamName = 'INGEST';

@@ -12,7 +12,7 @@ import {
 import { defineContract } from '../contract.js';
 import { IsText } from '../text.js';
 import { lastMillisecond } from './event-record.js';
-import { maxSubscriptionLength } from './store-events.contract.js';
+import { maxSubscriptionLength } from './new-event.js';
 
 /** Maximum number of subscriptions per request. */
 export const maxOverlaps = 500;

@@ -62,7 +62,7 @@ export interface ReadContract<Request extends object, Reply extends object> exte
 
 /** Declares a contract that reads events, with a variant for readers with limits. The request class validates every request. */
 export function defineReadContract<Request extends object, Reply extends object>(
-  contract: Omit<Contract<Request, Reply>, 'parseRequest' | 'rawRequest'>,
+  contract: Omit<Contract<Request, Reply>, 'rawRequest'>,
 ): ReadContract<Request, Reply> {
   const RequestClass: MessageClass<object> = contract.request;
   class RequestWithinLimits extends RequestClass {

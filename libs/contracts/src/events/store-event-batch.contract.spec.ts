@@ -5,7 +5,11 @@ import fc from 'fast-check';
 import { ServiceError } from '../errors.js';
 import { printTextTable } from '../text-table.js';
 import { columnRules, readEventColumns } from './event-columns.js';
+import type { NewEvent } from './new-event.js';
 import {
+  estimateEventBytes,
+  maxBatchEvents,
+  outcomesOf,
   parseStoreEventBatch,
   parseStoreEventBatchReply,
   printStoreEventBatch,
@@ -13,7 +17,6 @@ import {
   withoutColumns,
   type EventWithColumns,
 } from './store-event-batch.contract.js';
-import { estimateEventBytes, maxBatchEvents, type NewEvent } from './store-events.contract.js';
 
 const id = '018df751-3003-7abc-8def-0123456789ab';
 
@@ -28,15 +31,29 @@ const follow: NewEvent = {
   occurredAt: 1_764_000_000_123,
 };
 
-/** Returns the row for an event: its fields, then its columns. */
+/** Returns the row for an event: its fields, its columns, and no delivery. */
 function rowOf(event: NewEvent, columns: readonly (string | null)[]): (string | null)[] {
   const { eventId, eventType, eventSource, origin, eventData, idempotencyKey, occurredAt } = event;
   const time = occurredAt == null ? null : String(occurredAt);
-  return [event.id, eventId, eventType, eventSource, origin, eventData, idempotencyKey, time, ...columns];
+  return [
+    event.id,
+    eventId,
+    eventType,
+    eventSource,
+    origin,
+    eventData,
+    idempotencyKey,
+    time,
+    ...columns,
+    null,
+    null,
+    null,
+  ];
 }
 
 function parseRow(row: readonly (string | null)[], head: object): EventWithColumns | undefined {
-  return parseStoreEventBatch(printTextTable({ ...head, width: row.length }, row)).events[0];
+  return parseStoreEventBatch(printTextTable({ delivery: row.length - 3, ...head, width: row.length }, row))
+    .events[0];
 }
 
 describe(printStoreEventBatch.name, () => {
@@ -102,12 +119,12 @@ describe(parseStoreEventBatch.name, () => {
   it('ignores what a newer sender appends', () => {
     const row = [...rowOf(follow, columns), 'a new field'];
 
-    expect(parseRow(row, { columns: columnRules, future: true })).toEqual(
+    expect(parseRow(row, { columns: columnRules, delivery: row.length - 4, future: true })).toEqual(
       parseRow(rowOf(follow, columns), { columns: columnRules }),
     );
   });
 
-  it('rejects what the JSON request rejects, with the path of the field', () => {
+  it('rejects an invalid event, with the path of the field', () => {
     const rejected = (change: Partial<Record<keyof NewEvent, string | null>>) => () =>
       parseStoreEventBatch(printStoreEventBatch({ events: [follow, { ...follow, ...change } as NewEvent] }));
 
@@ -120,12 +137,15 @@ describe(parseStoreEventBatch.name, () => {
   });
 
   it.each([
-    ['no events', { columns: columnRules, width: 16 }, []],
-    ['a row that is cut', { columns: columnRules, width: 16 }, rowOf(follow, columns).slice(1)],
-    ['no width', { columns: columnRules }, rowOf(follow, columns)],
+    ['no events', { delivery: 8, width: 11 }, []],
+    ['a row that is cut', { delivery: 8, width: 11 }, rowOf(follow, []).slice(1)],
+    ['no width', { delivery: 8 }, rowOf(follow, [])],
+    ['no index of the deliveries', { width: 11 }, rowOf(follow, [])],
+    ['a delivery beyond the end', { delivery: 9, width: 11 }, rowOf(follow, [])],
+    ['a delivery among the fields', { delivery: 7, width: 11 }, rowOf(follow, [])],
     ['a width without all fields', { width: 4 }, ['a', 'b', 'c', 'd']],
-    ['a width of zero', { width: 0 }, rowOf(follow, columns)],
-    ['too many events', { width: 8 }, Array.from({ length: maxBatchEvents + 1 }, () => rowOf(follow, [])).flat()], // prettier-ignore
+    ['a width of zero', { delivery: 8, width: 0 }, rowOf(follow, [])],
+    ['too many events', { delivery: 8, width: 11 }, Array.from({ length: maxBatchEvents + 1 }, () => rowOf(follow, [])).flat()], // prettier-ignore
   ])('rejects %s', (_what, head, texts) => {
     expect(() => parseStoreEventBatch(printTextTable(head, texts))).toThrow(ServiceError);
   });
@@ -147,10 +167,16 @@ describe(parseStoreEventBatchReply.name, () => {
   };
 
   it('accepts and rejects the same messages as the class, with the same results', () => {
+    const nearUuid = fc.constantFrom(
+      ...[id, id.toUpperCase(), `${id}\n`, ` ${id}`, id.replaceAll('-', ''), 'no id', null],
+      ...['0', '1', '4', '8', '9'].map((version) => id.replace('-7', `-${version}`)),
+      ...['0', '7', 'c', 'F'].map((variant) => id.replace('-8', `-${variant}`)),
+      ...['0', 'f', 'F', '1'].map((digit) => id.replace(/[0-9a-f]/g, digit)),
+    );
     const nearCount = fc.constantFrom(0, 1, 256, -1, 0.5, '1', null, undefined);
     const exception = fc.record({
       index: nearCount,
-      id: fc.constantFrom(id, 'no id', null),
+      id: nearUuid,
       outcome: fc.constantFrom('stored', 'known', 'dead_lettered', 'other', null),
       extra: fc.constant(1),
     });
@@ -165,6 +191,22 @@ describe(parseStoreEventBatchReply.name, () => {
       fc.property(message, (any) => expect(parseByHand(any)).toEqual(parseByClass(any))),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe(outcomesOf.name, () => {
+  const events = [1, 2, 3].map((digit) => ({ ...follow, id: id.replace(/.$/, String(digit)) }));
+
+  it('returns the exceptions, and `stored` for the other events', () => {
+    expect(outcomesOf(events, { events: 3, exceptions: [{ index: 1, id, outcome: 'known' }] })).toEqual([
+      { id: events[0]?.id, outcome: 'stored' },
+      { id, outcome: 'known' },
+      { id: events[2]?.id, outcome: 'stored' },
+    ]);
+  });
+
+  it('rejects a reply about another number of events', () => {
+    expect(() => outcomesOf(events, { events: 2, exceptions: [] })).toThrow('2 events instead of 3');
   });
 });
 

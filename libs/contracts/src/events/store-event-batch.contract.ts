@@ -6,15 +6,13 @@ import { isJsonObject } from '../json-object.js';
 import { parseTextTable, printTextTable } from '../text-table.js';
 import { columnRules, readEventColumns } from './event-columns.js';
 import { derivedColumns, type EventColumns } from './filter-columns.js';
-import {
-  maxBatchEvents,
-  NewEvent,
-  parseNewEvent,
-  parseOutcome,
-  StoreEventsRequest,
-  storeOutcomes,
-  type StoreOutcome,
-} from './store-events.contract.js';
+import { parseNewEvent, type NewEvent } from './new-event.js';
+
+/** Maximum number of events per request. */
+export const maxBatchEvents = 256;
+
+/** Maximum size of a request on the wire. A NATS message is at most 1 MiB, including its headers. */
+export const maxBatchBytes = 1000 * 1024;
 
 /**
  * A new event with the values that filters read. The service that received the event has already parsed the event data, so the events
@@ -29,22 +27,51 @@ export interface EventWithColumns extends NewEvent {
   columns?: EventColumns | undefined;
 }
 
-export class StoreEventBatchRequest extends StoreEventsRequest {
-  declare events: EventWithColumns[];
+/** Returns an upper bound of an event's size in a request, in bytes. */
+export function estimateEventBytes(event: EventWithColumns): number {
+  const names =
+    event.eventType.length +
+    event.eventSource.length +
+    (event.eventId?.length ?? 0) +
+    (event.idempotencyKey?.length ?? 0) +
+    (event.delivery ? event.delivery.via.length + event.delivery.subscription.length : 0);
+  // A UTF-16 code unit takes at most 3 bytes in UTF-8.
+  return 3 * (event.eventData.length + names + lengthOf(event.columns)) + 300;
 }
 
-/** The outcome of an event, if the outcome is not `stored`. */
-export class StoreException {
-  /** Index of the event in the request, from 0. */
-  @IsInt()
-  @Min(0)
-  index!: number;
+function lengthOf(columns: EventColumns | undefined): number {
+  let length = 0;
+  if (columns) for (const { field } of derivedColumns) length += columns[field]?.length ?? 0;
+  return length;
+}
 
+/** `parseStoreEventBatch` checks the events. */
+export class StoreEventBatchRequest {
+  /** 1 to `maxBatchEvents` events. */
+  events!: EventWithColumns[];
+}
+
+/** Outcomes for one event (see `StoreOutcome`). */
+export const storeOutcomes = ['stored', 'known', 'dead_lettered'] as const;
+
+/**
+ * `stored`: stored now, or by an earlier attempt with the same id. `known`: the same message was stored before, as event `id`.
+ * `dead_lettered`: the event is now dead letter `id`, because the database rejected it or it is older than the retention period.
+ */
+export class StoreOutcome {
   @IsUUID()
   id!: string;
 
   @IsIn(storeOutcomes)
-  outcome!: StoreOutcome['outcome'];
+  outcome!: (typeof storeOutcomes)[number];
+}
+
+/** The outcome of an event, if the outcome is not `stored`. */
+export class StoreException extends StoreOutcome {
+  /** Index of the event in the request, from 0. */
+  @IsInt()
+  @Min(0)
+  index!: number;
 }
 
 export class StoreEventBatchReply {
@@ -62,8 +89,8 @@ export class StoreEventBatchReply {
 }
 
 /**
- * Stores a batch like `storeEvents`, but cheaper. Event data is sent without JSON escapes, the request has the filter columns, and the
- * reply lists only exceptions. Events services of version 0.1.0 do not serve this request.
+ * Stores a batch. When the reply arrives, every event is on disk: stored, known, or a dead letter. Event data is sent without JSON escapes,
+ * and the reply lists only exceptions.
  */
 export const storeEventBatch = defineContract({
   subject: 'request.events.store-batch',
@@ -74,6 +101,10 @@ export const storeEventBatch = defineContract({
   rawRequest: { print: printStoreEventBatch, parse: parseStoreEventBatch },
   parseReply: parseStoreEventBatchReply,
 });
+
+// Accepts any version and, like class-validator, the nil and max UUIDs.
+const uuidPattern =
+  /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|f{8}-f{4}-f{4}-f{4}-f{12})$/i;
 
 const fields = [
   'id',
@@ -130,16 +161,17 @@ export function parseStoreEventBatch(bytes: Uint8Array): StoreEventBatchRequest 
   return { events };
 }
 
-/** Returns the delivery's index in a row; undefined if the sender's version sends no deliveries. */
-function readPlace(place: unknown, rowWidth: number): number | undefined {
-  const isPlace = Number.isInteger(place) && Number(place) >= fields.length;
-  return isPlace && Number(place) + deliveryWidth <= rowWidth ? Number(place) : undefined;
+/** Returns the delivery's index in a row. */
+function readPlace(place: unknown, rowWidth: number): number {
+  const index = Number.isInteger(place) ? Number(place) : NaN;
+  if (index >= fields.length && index + deliveryWidth <= rowWidth) return index;
+  throw new ServiceError('invalid', 'The event batch has no valid index of the deliveries.');
 }
 
 function readEvent(
   texts: readonly (string | null)[],
   at: number,
-  { index, place }: { index: number; place: number | undefined },
+  { index, place }: { index: number; place: number },
 ): NewEvent {
   const occurredAt = texts[at + 7];
   const event: Record<(typeof fields)[number] | 'delivery', unknown> = {
@@ -151,7 +183,7 @@ function readEvent(
     eventData: texts[at + 5],
     idempotencyKey: texts[at + 6],
     occurredAt: occurredAt == null ? null : Number(occurredAt),
-    delivery: place === undefined ? undefined : readDelivery(texts, at + place),
+    delivery: readDelivery(texts, at + place),
   };
   return parseNewEvent(event, `events.${index}`);
 }
@@ -184,9 +216,30 @@ export function parseStoreEventBatchReply(message: unknown): StoreEventBatchRepl
 }
 
 function parseException(value: unknown, place: number): StoreException {
-  const index = isJsonObject(value) ? value.index : undefined;
+  const { index, id, outcome } = isJsonObject(value) ? value : {};
   if (!isCount(index)) throw ServiceError.onField(`exceptions.${place}.index`, 'must be a number');
-  return { index, ...parseOutcome(value, `exceptions.${place}`) };
+  if (typeof id !== 'string' || !uuidPattern.test(id))
+    throw ServiceError.onField(`exceptions.${place}.id`, 'must be a UUID');
+  const known = storeOutcomes.find((each) => each === outcome);
+  if (!known)
+    throw ServiceError.onField(`exceptions.${place}.outcome`, `must be one of ${storeOutcomes.join(', ')}`);
+  return { index, id, outcome: known };
+}
+
+/**
+ * Returns the outcome of each event of a request.
+ *
+ * @throws ServiceError `internal` when the reply covers more or fewer events than the request
+ */
+export function outcomesOf(
+  events: readonly NewEvent[],
+  { events: count, exceptions }: StoreEventBatchReply,
+): StoreOutcome[] {
+  if (count !== events.length)
+    throw new ServiceError('internal', `The reply covers ${count} events instead of ${events.length}.`);
+  const outcomes = events.map(({ id }): StoreOutcome => ({ id, outcome: 'stored' }));
+  for (const { index, id, outcome } of exceptions) outcomes[index] = { id, outcome };
+  return outcomes;
 }
 
 function isCount(value: unknown): value is number {
