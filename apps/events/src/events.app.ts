@@ -80,10 +80,10 @@ const writeConnections = 4;
 
 const servedContracts = [
   storeEventBatch,
-  ...[listEvents, listEvents.withinLimits],
-  ...[getEvent, getEvent.withinLimits],
-  ...[exportEvents, exportEvents.withinLimits],
-  ...[summarizeStream, summarizeStream.withinLimits],
+  listEvents,
+  getEvent,
+  exportEvents,
+  summarizeStream,
   checkPublished,
   listDeadLetters,
   getDeadLetter,

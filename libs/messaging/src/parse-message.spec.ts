@@ -79,28 +79,29 @@ describe(parseMessage.name, () => {
 describe(parseRequest.name, () => {
   const id = '018df751-3003-7abc-8def-0123456789ab';
   const position = { direction: 'older', id, inclusive: false };
+  const least = { filters: {}, limits: {}, pageSize: 1 };
 
   it.each<[string, object]>([
-    ['the least', { filters: {}, pageSize: 1 }],
-    ['a position', { filters: { eventType: 'x', since: 0 }, pageSize: 100, position }],
-    ['a position at a made-up id', { filters: {}, pageSize: 9, position: { ...position, id: '00000000-0000-0000-0000-000000000000' } }], // prettier-ignore
+    ['the least', { ...least }],
+    ['filters and a position', { ...least, filters: { eventType: 'x', since: 0 }, position }],
+    ['a position at a made-up id', { ...least, position: { ...position, id: '00000000-0000-0000-0000-000000000000' } }], // prettier-ignore
   ])('accepts a request for a list with %s', (_, request) => {
     expect(parseRequest(listEvents, request)).toEqual(request);
   });
 
   it.each<[string, object, string]>([
-    ['no filters', { pageSize: 1 }, 'filters'],
-    ['null as filters', { filters: null, pageSize: 1 }, 'filters'],
-    ['a list as filters', { filters: [], pageSize: 1 }, 'filters'],
-    ['a number as a filter', { filters: { userId: 1 }, pageSize: 1 }, 'filters.userId'],
-    ['a fraction as a time', { filters: { until: 1.5 }, pageSize: 1 }, 'filters.until'],
-    ['no page size', { filters: {} }, 'pageSize'],
-    ['an empty page', { filters: {}, pageSize: 0 }, 'pageSize'],
-    ['a page that is too large', { filters: {}, pageSize: 101 }, 'pageSize'],
-    ['a list as position', { filters: {}, pageSize: 1, position: [] }, 'position'],
-    ['half a position', { filters: {}, pageSize: 1, position: { id } }, 'position.direction'],
-    ['another direction', { filters: {}, pageSize: 1, position: { ...position, direction: 'up' } }, 'position.direction'], // prettier-ignore
-    ['a position at no id', { filters: {}, pageSize: 1, position: { ...position, id: 'x' } }, 'position.id'],
+    ['no filters', { ...least, filters: undefined }, 'filters'],
+    ['null as filters', { ...least, filters: null }, 'filters'],
+    ['a list as filters', { ...least, filters: [] }, 'filters'],
+    ['a number as a filter', { ...least, filters: { userId: 1 } }, 'filters.userId'],
+    ['a fraction as a time', { ...least, filters: { until: 1.5 } }, 'filters.until'],
+    ['no page size', { ...least, pageSize: undefined }, 'pageSize'],
+    ['an empty page', { ...least, pageSize: 0 }, 'pageSize'],
+    ['a page that is too large', { ...least, pageSize: 101 }, 'pageSize'],
+    ['a list as position', { ...least, position: [] }, 'position'],
+    ['half a position', { ...least, position: { id } }, 'position.direction'],
+    ['another direction', { ...least, position: { ...position, direction: 'up' } }, 'position.direction'], // prettier-ignore
+    ['a position at no id', { ...least, position: { ...position, id: 'x' } }, 'position.id'],
   ])('rejects a request for a list with %s', (_, request, field) => {
     const refusal = refusalOf(() => parseRequest(listEvents, request));
 
@@ -108,10 +109,13 @@ describe(parseRequest.name, () => {
   });
 
   it.each<[string, string]>([
-    ['a member named constructor', '{"id":{"constructor":{"prototype":{}}}}'],
-    ['a constructor that is null', '{"id":{"constructor":null}}'],
-    ['a member named __proto__', '{"id":{"__proto__":{"x":1}}}'],
-    ['nesting that is deeper than the stack', `{"id":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+    ['a member named constructor', '{"id":{"constructor":{"prototype":{}}},"limits":{}}'],
+    ['a constructor that is null', '{"id":{"constructor":null},"limits":{}}'],
+    ['a member named __proto__', '{"id":{"__proto__":{"x":1}},"limits":{}}'],
+    [
+      'nesting that is deeper than the stack',
+      `{"id":${'['.repeat(50_000)}${']'.repeat(50_000)},"limits":{}}`,
+    ],
   ])('rejects a request with %s', (_, text) => {
     expect(refusalOf(() => parseRequest(getEvent, JSON.parse(text))).code).toBe('invalid');
   });
@@ -119,7 +123,7 @@ describe(parseRequest.name, () => {
   it.each([7, '', 'a\0b', 'x'.repeat(256)])(
     'rejects a request for an event by %j, which is not an id',
     (id) => {
-      expect(refusalOf(() => parseRequest(getEvent, { id })).errors).toHaveProperty('id');
+      expect(refusalOf(() => parseRequest(getEvent, { id, limits: {} })).errors).toHaveProperty('id');
     },
   );
 });

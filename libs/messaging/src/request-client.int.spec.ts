@@ -1,12 +1,6 @@
 import { Controller, Module, type INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import {
-  defineContract,
-  defineReadContract,
-  natsUsers,
-  ServiceError,
-  type LimitedRequest,
-} from '@stream-events/contracts';
+import { defineContract, natsUsers, ServiceError } from '@stream-events/contracts';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { IsIn, IsInt } from 'class-validator';
@@ -51,20 +45,7 @@ const absent = defineContract({
   reply: Answer,
   ...shared,
 });
-const read = defineReadContract({
-  subject: 'request.events.read',
-  request: Question,
-  reply: Answer,
-  ...shared,
-});
-// The service is too old to know this contract's limits.
-const readByOld = defineReadContract({
-  subject: 'request.events.read-by-old',
-  request: Question,
-  reply: Answer,
-  ...shared,
-});
-const contracts = [double, fail, hang, drift, read, read.withinLimits, readByOld];
+const contracts = [double, fail, hang, drift];
 
 const hanging: (() => void)[] = [];
 
@@ -73,21 +54,6 @@ class EventsController {
   @Handles(double)
   async double({ number }: Question): Promise<Answer> {
     return Promise.resolve({ double: number * 2 });
-  }
-
-  @Handles(read)
-  async read({ number }: Question): Promise<Answer> {
-    return Promise.resolve({ double: number * 2 });
-  }
-
-  @Handles(read.withinLimits)
-  async readWithinLimits({ number, limits }: LimitedRequest<Question>): Promise<Answer> {
-    return Promise.resolve({ double: limits.channelIds?.includes(String(number)) ? number * 2 : 0 });
-  }
-
-  @Handles(readByOld)
-  async readByOld(request: Question): Promise<Answer> {
-    return this.read(request);
   }
 
   @Handles(fail)
@@ -299,24 +265,6 @@ describe(RequestClient.name, () => {
       const answer = await eventually(() => client.request(double, { number: 4 }));
       expect(answer.double).toBe(8);
       await client.ping();
-    });
-  });
-
-  describe('read', () => {
-    it('sends the limits of the reader', async () => {
-      const limits = { channelIds: ['7'] };
-
-      expect(await client.read(read, { number: 8 }, { limits: undefined })).toEqual({ double: 16 });
-      expect(await client.read(read, { number: 7 }, { limits })).toEqual({ double: 14 });
-      expect(await client.read(read, { number: 8 }, { limits })).toEqual({ double: 0 });
-    });
-
-    it('fails as unavailable when the service does not know limits', async () => {
-      expect(await client.read(readByOld, { number: 8 }, { limits: undefined })).toEqual({ double: 16 });
-
-      const { error } = await failureOf(client.read(readByOld, { number: 8 }, { limits: {} }));
-
-      expect(error.code).toBe('unavailable');
     });
   });
 });

@@ -1,12 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Registry } from '@stream-events/service';
-import {
-  isJsonObject,
-  ServiceError,
-  type Contract,
-  type ReadContract,
-  type ReadLimits,
-} from '@stream-events/contracts';
+import { isJsonObject, ServiceError, type Contract } from '@stream-events/contracts';
 import {
   headers,
   RequestError,
@@ -34,11 +28,6 @@ export interface RequestOptions {
   correlationId?: string;
   /** For each event in a sampled trace: its id, and the span that the handler continues. */
   eventTraces?: readonly EventTrace[];
-}
-
-export interface ReadOptions extends RequestOptions {
-  /** Which events the reader may see; undefined for all. */
-  limits: ReadLimits | undefined;
 }
 
 /**
@@ -163,21 +152,6 @@ export class RequestClient {
       // Do not keep the code `invalid`: it would blame the caller for the other service's bug.
       throw toInternal(`the reply to ${contract.subject} violates its contract`, error);
     }
-  }
-
-  /**
-   * Reads events within the reader's limits.
-   *
-   * @throws like `request`; also `unavailable` when all instances of the service are too old for limits
-   */
-  read<Request extends object, Reply extends object>(
-    contract: ReadContract<Request, Reply>,
-    request: Request,
-    { limits, ...options }: ReadOptions,
-  ): Promise<Reply> {
-    return limits
-      ? this.request(contract.withinLimits, { ...request, limits }, options)
-      : this.request(contract, request, options);
   }
 
   private async sendWithinLimit(

@@ -1,10 +1,5 @@
 import { Controller } from '@nestjs/common';
-import {
-  exportEvents,
-  type ExportEventsReply,
-  type ExportEventsRequest,
-  type LimitedRequest,
-} from '@stream-events/contracts';
+import { exportEvents, type ExportEventsReply, type ExportEventsRequest } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
 import { EventExportService } from './event-export.service.js';
 
@@ -14,11 +9,6 @@ export class EventExportController {
 
   @Handles(exportEvents)
   async export(request: ExportEventsRequest): Promise<ExportEventsReply> {
-    return this.exports.read(request);
-  }
-
-  @Handles(exportEvents.withinLimits)
-  async exportWithinLimits(request: LimitedRequest<ExportEventsRequest>): Promise<ExportEventsReply> {
     return this.exports.read(request);
   }
 }

@@ -28,7 +28,12 @@ async function readParts(
   const parts: Part[] = [];
   let after: string | null | undefined = from;
   do {
-    const { bytes, count, next } = await exports.read({ filters, format, ...(after && { after }) });
+    const { bytes, count, next } = await exports.read({
+      filters,
+      limits: {},
+      format,
+      ...(after && { after }),
+    });
     parts.push({ text: Buffer.from(bytes).toString(), count, bytes: bytes.length });
     after = next;
   } while (after !== null);

@@ -3,7 +3,6 @@ import {
   maxExportPageBytes,
   type ExportEventsReply,
   type ExportEventsRequest,
-  type ReadRequest,
   type StoredEvent,
 } from '@stream-events/contracts';
 import { ConcurrencyLimit } from '@stream-events/service';
@@ -31,12 +30,7 @@ export class EventExportService {
   constructor(private readonly events: EventListRepository) {}
 
   /** Reads the page after the event `after`, or the first page. */
-  async read({
-    filters,
-    limits,
-    format,
-    after,
-  }: ReadRequest<ExportEventsRequest>): Promise<ExportEventsReply> {
+  async read({ filters, limits, format, after }: ExportEventsRequest): Promise<ExportEventsReply> {
     const position =
       after === undefined
         ? { direction: 'newer' as const, id: NIL, inclusive: true }

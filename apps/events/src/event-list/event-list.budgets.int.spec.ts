@@ -31,7 +31,12 @@ async function readPages(filters: EventFilters, along: 'next' | 'previous', from
   const pages: EventListPage[] = [];
   let position = from?.[along] ?? undefined;
   do {
-    const request = parseRequest(listEvents, { filters, pageSize: 100, ...(position && { position }) });
+    const request = parseRequest(listEvents, {
+      filters,
+      limits: {},
+      pageSize: 100,
+      ...(position && { position }),
+    });
     const page = await store.list.list(request);
     const sent = listEventsFormat.print({ ...page, records: Buffer.alloc(0) });
     expect(sent.length).toBeLessThan(messageLimit);
@@ -177,7 +182,7 @@ describe('the time budget of a page', () => {
     await generate(20_000, [1]);
 
     expect(idsOf(await readPages(filters, 'next'))).toHaveLength(1);
-    expect((await store.list.list({ filters, pageSize: 10 })).next).toBeNull();
+    expect((await store.list.list({ filters, limits: {}, pageSize: 10 })).next).toBeNull();
   });
 
   it("pages back from an empty page to the event at which the previous page's budget ended", async () => {
@@ -193,11 +198,12 @@ describe('the time budget of a page', () => {
 
   it('continues with events that arrive after an empty page', async () => {
     await generate(2_000, []);
-    const first = await store.list.list({ filters, pageSize: 100 });
+    const first = await store.list.list({ filters, limits: {}, pageSize: 100 });
     expect(first.events).toEqual([]);
     expect(first.next).not.toBeNull();
     const last = await store.list.list({
       filters,
+      limits: {},
       pageSize: 100,
       ...(first.next && { position: first.next }),
     });
@@ -295,6 +301,7 @@ describe('the byte budget of a page of records', () => {
     do {
       const page = await store.list.listRecords({
         filters: {},
+        limits: {},
         pageSize: 100,
         ...(position && { position }),
       });

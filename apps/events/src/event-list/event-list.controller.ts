@@ -4,10 +4,8 @@ import {
   listEvents,
   ServiceError,
   type GetEventRequest,
-  type LimitedRequest,
   type ListEventsReply,
   type ListEventsRequest,
-  type ReadRequest,
   type StoredEventMessage,
 } from '@stream-events/contracts';
 import { readDespiteDrops } from '@stream-events/database';
@@ -20,30 +18,12 @@ export class EventListController {
 
   @Handles(listEvents)
   async listEvents(request: ListEventsRequest): Promise<ListEventsReply> {
-    return this.list(request);
-  }
-
-  @Handles(listEvents.withinLimits)
-  async listEventsWithinLimits(request: LimitedRequest<ListEventsRequest>): Promise<ListEventsReply> {
-    return this.list(request);
-  }
-
-  @Handles(getEvent)
-  async getEvent(request: GetEventRequest): Promise<StoredEventMessage> {
-    return this.get(request);
-  }
-
-  @Handles(getEvent.withinLimits)
-  async getEventWithinLimits(request: LimitedRequest<GetEventRequest>): Promise<StoredEventMessage> {
-    return this.get(request);
-  }
-
-  private async list(request: ReadRequest<ListEventsRequest>): Promise<ListEventsReply> {
     if (!request.records) return { ...(await this.events.list(request)), records: Buffer.alloc(0) };
     return { events: [], ...(await this.events.listRecords(request)) };
   }
 
-  private async get({ id, limits }: ReadRequest<GetEventRequest>): Promise<StoredEventMessage> {
+  @Handles(getEvent)
+  async getEvent({ id, limits }: GetEventRequest): Promise<StoredEventMessage> {
     const event = await readDespiteDrops(() => this.events.find(id, limits));
     if (!event) throw new ServiceError('not_found', `There is no event ${id}.`);
     return event;

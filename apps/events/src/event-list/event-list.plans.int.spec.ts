@@ -107,7 +107,7 @@ async function explainFind(id: string, limits?: ReadLimits): Promise<PlanNode[]>
 }
 
 /** Returns the plans of a page. Checks that the page has events. */
-function explainPage(filters: EventFilters, isDeep: boolean, limits?: ReadLimits): Promise<PlanNode[]> {
+function explainPage(filters: EventFilters, isDeep: boolean, limits: ReadLimits = {}): Promise<PlanNode[]> {
   return explainOnListPool(async () => {
     // Position the cursor in the middle of the second month's events.
     const position = {
@@ -213,7 +213,7 @@ describe('the plan of a page', () => {
     { broadcasterUserId: '7', origin: 'test', eventSource: 'TestCall' },
   ])('compares two filters in their indexes, without reading rows that do not match: %j', async (filters) => {
     await markAllVisible();
-    const plans = await explainOnListPool(() => store.list.list({ filters, pageSize: 50 }));
+    const plans = await explainOnListPool(() => store.list.list({ filters, limits: {}, pageSize: 50 }));
 
     const ofOnePartition = plans.map(scansOfPartitions).filter(isOnePartition);
     expect(ofOnePartition.length).toBeGreaterThan(0);

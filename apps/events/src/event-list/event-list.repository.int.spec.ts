@@ -121,7 +121,12 @@ async function walk(
   let position = from;
   do {
     const pageSize = pageSizes[pages.length % pageSizes.length] ?? 50;
-    const page: EventListPage = await store.list.list({ filters, pageSize, ...(position && { position }) });
+    const page: EventListPage = await store.list.list({
+      filters,
+      limits: {},
+      pageSize,
+      ...(position && { position }),
+    });
     expect(page.events.length).toBeLessThanOrEqual(pageSize);
     pages.push(page);
     position = page[along] ?? undefined;
@@ -201,7 +206,7 @@ describe(EventListRepository.name, () => {
       await store.writer.store(events);
       const ids = (page: EventListPage): string[] => page.events.map((event) => event.id);
       const list = (position: ListPosition | null) =>
-        store.list.list({ filters: {}, pageSize: 3, ...(position && { position }) });
+        store.list.list({ filters: {}, limits: {}, pageSize: 3, ...(position && { position }) });
 
       const first = await list(null);
       const second = await list(first.next);
@@ -224,7 +229,7 @@ describe(EventListRepository.name, () => {
         { since: 5, until: 4 },
         { until: 0 },
       ]) {
-        expect(await store.list.list({ filters, pageSize: 5 })).toEqual(nothing);
+        expect(await store.list.list({ filters, limits: {}, pageSize: 5 })).toEqual(nothing);
       }
     });
 
@@ -233,8 +238,8 @@ describe(EventListRepository.name, () => {
       if (!before || !at) throw new Error('there are two');
       await store.writer.store([before, at]);
 
-      const since = await store.list.list({ filters: { since: beginning }, pageSize: 5 });
-      const until = await store.list.list({ filters: { until: beginning }, pageSize: 5 });
+      const since = await store.list.list({ filters: { since: beginning }, limits: {}, pageSize: 5 });
+      const until = await store.list.list({ filters: { until: beginning }, limits: {}, pageSize: 5 });
 
       expect(since.events.map(({ id }) => id)).toEqual([at.id]);
       expect(until.events.map(({ id }) => id)).toEqual([before.id]);

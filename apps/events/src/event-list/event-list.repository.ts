@@ -7,7 +7,6 @@ import {
   type ListEventsRequest,
   type PageReply,
   type ReadLimits,
-  type ReadRequest,
   type StoredEvent,
 } from '@stream-events/contracts';
 import { DataSource } from 'typeorm';
@@ -51,14 +50,14 @@ export class EventListRepository {
   ) {}
 
   /** Reads one page of at most 1,000 events with 320 KiB of data. A larger event is alone on its page. */
-  async list(request: ReadRequest<ListEventsRequest>): Promise<EventListPage> {
+  async list(request: ListEventsRequest): Promise<EventListPage> {
     const { events, continueAfter } = await this.read(request, eventsBudgetBytes);
     const neighbours = findNeighbours(request.position, { firstId: events[0]?.id, continueAfter });
     return { events: isOlder(request) ? events : events.reverse(), ...neighbours };
   }
 
   /** Records are not encoded a second time, so this page can hold more data than one from `list`. */
-  async listRecords(request: ReadRequest<ListEventsRequest>): Promise<RecordListPage> {
+  async listRecords(request: ListEventsRequest): Promise<RecordListPage> {
     const { events, continueAfter } = await this.read(request, recordsBudgetBytes);
     const { records, isCut } = printRecords(events);
     const lastId = events[records.length - 1]?.id;
@@ -70,12 +69,12 @@ export class EventListRepository {
   }
 
   /** Finds an event within the limits by `id`, or else by `event_id`. */
-  async find(id: string, limits?: ReadLimits): Promise<StoredEvent | null> {
+  async find(id: string, limits: ReadLimits = {}): Promise<StoredEvent | null> {
     const found = isUuid(id) ? await this.findById(id, limits) : undefined;
     return found ?? (await this.findByEventId(id, limits)) ?? null;
   }
 
-  private async read(request: ReadRequest<ListEventsRequest>, bytes: number): Promise<EventPage> {
+  private async read(request: ListEventsRequest, bytes: number): Promise<EventPage> {
     const { pageSize } = request;
     const range = rangeOf(request);
     const plan = range && planScan(request, { statistics: this.statistics.current, indexes: this.indexes });
@@ -83,7 +82,7 @@ export class EventListRepository {
     return this.pages.read(plan, { range, isOlder: isOlder(request), pageSize, bytes });
   }
 
-  private async findById(id: string, limits: ReadLimits | undefined): Promise<StoredEvent | undefined> {
+  private async findById(id: string, limits: ReadLimits): Promise<StoredEvent | undefined> {
     return this.findFirst(limits, [id], 'id = $1');
   }
 
@@ -91,10 +90,7 @@ export class EventListRepository {
    * Returns the newest event with this `event_id`. Several events can share one, because the store accepts a message again that the
    * platform redelivers after more than a day.
    */
-  private async findByEventId(
-    eventId: string,
-    limits: ReadLimits | undefined,
-  ): Promise<StoredEvent | undefined> {
+  private async findByEventId(eventId: string, limits: ReadLimits): Promise<StoredEvent | undefined> {
     if (!isStorableText(eventId)) return undefined;
     // The `event_id` of a test event is a UUID in lower case. Other ids are case-sensitive.
     const spelling = isUuid(eventId) ? eventId.toLowerCase() : eventId;
@@ -103,7 +99,7 @@ export class EventListRepository {
 
   /** Returns the newest event within the limits that meets `condition`, which refers to `id` or `event_id`. */
   private async findFirst(
-    limits: ReadLimits | undefined,
+    limits: ReadLimits,
     values: readonly string[],
     condition: string,
   ): Promise<StoredEvent | undefined> {

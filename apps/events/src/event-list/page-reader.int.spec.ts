@@ -17,7 +17,7 @@ async function storeAt(msecs: number, user = 'somebody'): Promise<string> {
 }
 
 async function listIds(filters = {}): Promise<string[]> {
-  const { events } = await store.list.list({ filters, pageSize: 100 });
+  const { events } = await store.list.list({ filters, limits: {}, pageSize: 100 });
   return events.map(({ id }) => id);
 }
 

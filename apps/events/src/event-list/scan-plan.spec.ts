@@ -7,7 +7,7 @@ const none: TableStatistics = new Map();
 const allReady: IndexReadiness = { isReady: () => true };
 
 function plan(filters: EventFilters, statistics = none, indexes = allReady): ScanPlan {
-  return requirePlan(planScan({ filters }, { statistics, indexes }));
+  return requirePlan(planScan({ filters, limits: {} }, { statistics, indexes }));
 }
 
 function planWithin(limits: ReadLimits, filters: EventFilters = {}, statistics = none): ScanPlan {
@@ -266,7 +266,7 @@ describe(planScan.name, () => {
     { eventType: 'a', eventTypes: ['b', 'c'] },
     { eventTypes: ['\0'] },
   ])('returns null when no event can match: %j', (given) => {
-    expect(planScan({ filters: given }, { statistics: none, indexes: allReady })).toBeNull();
+    expect(planScan({ filters: given, limits: {} }, { statistics: none, indexes: allReady })).toBeNull();
   });
 
   it('treats an empty value as no filter', () => {

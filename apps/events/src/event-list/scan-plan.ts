@@ -7,7 +7,6 @@ import {
   type FilterColumnName,
   type FilterCondition,
   type ListEventsRequest,
-  type ReadRequest,
 } from '@stream-events/contracts';
 import { secondaryIndexes, type EventIndex, type IndexReadiness } from '../store/event-indexes.js';
 import { estimateShare, type TableStatistics } from './event-statistics.js';
@@ -95,7 +94,7 @@ const minShareInOrder = 0.02;
  * Returns null when no event can match.
  */
 export function planScan(
-  { filters, limits }: ReadRequest<Pick<ListEventsRequest, 'filters'>>,
+  { filters, limits }: Pick<ListEventsRequest, 'filters' | 'limits'>,
   knowledge: Knowledge,
 ): ScanPlan | null {
   const conditions = simplify([...toConditions(filters), ...toLimitConditions(limits)]);

@@ -336,16 +336,20 @@ describe(Retention.name, () => {
       expect(outcomes.filter(({ outcome }) => outcome !== 'stored')).toEqual([]);
     };
     const list = async (): Promise<void> => {
-      await daily.reader.listEvents({ filters: {}, pageSize: 100 });
-      await daily.reader.listEvents({ filters: { eventType: 'channel-follow' }, pageSize: 10 });
+      await daily.reader.listEvents({ filters: {}, limits: {}, pageSize: 100 });
+      await daily.reader.listEvents({ filters: { eventType: 'channel-follow' }, limits: {}, pageSize: 10 });
       // No index covers both conditions, so the list checks rows.
-      await daily.reader.listEvents({ filters: { userId: '1', broadcasterUserId: '4711' }, pageSize: 10 });
+      await daily.reader.listEvents({
+        filters: { userId: '1', broadcasterUserId: '4711' },
+        limits: {},
+        pageSize: 10,
+      });
       const position = { direction: 'newer', id: firstIdAt(0), inclusive: true } as const;
-      await daily.reader.listEvents({ filters: {}, pageSize: 1, position });
+      await daily.reader.listEvents({ filters: {}, limits: {}, pageSize: 1, position });
     };
     const find = async (): Promise<void> => {
       for (const id of [v7({ msecs: cutoff() - 3 * day }), 'message-1'])
-        await expect(daily.reader.getEvent({ id })).rejects.toMatchObject({ code: 'not_found' });
+        await expect(daily.reader.getEvent({ id, limits: {} })).rejects.toMatchObject({ code: 'not_found' });
     };
     const outbox = new OutboxRepository(store.dataSource);
     const claim = async (): Promise<void> => {

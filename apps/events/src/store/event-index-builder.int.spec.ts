@@ -126,7 +126,7 @@ async function countListed(filters: EventFilters): Promise<number> {
   let position: ListEventsRequest['position'];
   let count = 0;
   do {
-    const page = await store.list.list({ filters, pageSize: 50, ...(position && { position }) });
+    const page = await store.list.list({ filters, limits: {}, pageSize: 50, ...(position && { position }) });
     count += page.events.length;
     position = page.next ?? undefined;
   } while (position);
@@ -157,7 +157,7 @@ describe(EventIndexBuilder.name, () => {
     };
     const read = async (filters: EventFilters): Promise<void> => {
       while (!isDone) {
-        const { events } = await store.list.list({ filters, pageSize: 50 });
+        const { events } = await store.list.list({ filters, limits: {}, pageSize: 50 });
         expect(events.length).toBeGreaterThan(0);
       }
     };

@@ -1,7 +1,6 @@
 import { Controller } from '@nestjs/common';
 import {
   summarizeStream,
-  type LimitedRequest,
   type StreamSummaryMessage,
   type SummarizeStreamRequest,
 } from '@stream-events/contracts';
@@ -14,13 +13,6 @@ export class StreamSummariesController {
 
   @Handles(summarizeStream)
   async summarize(request: SummarizeStreamRequest): Promise<StreamSummaryMessage> {
-    return this.summaries.summarize(request);
-  }
-
-  @Handles(summarizeStream.withinLimits)
-  async summarizeWithinLimits(
-    request: LimitedRequest<SummarizeStreamRequest>,
-  ): Promise<StreamSummaryMessage> {
     return this.summaries.summarize(request);
   }
 }

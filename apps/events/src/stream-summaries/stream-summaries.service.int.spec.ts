@@ -48,7 +48,7 @@ function createSummaries(retention: RetentionPolicy): StreamSummaries {
 const hour = 3_600_000;
 // A stream of four hours across midnight, in the middle of a month.
 const startedAt = Date.UTC(2025, 2, 14, 22);
-const ended = { streamId: v7(), channelId: 'c1', startedAt, endedAt: startedAt + 4 * hour };
+const ended = { streamId: v7(), channelId: 'c1', startedAt, endedAt: startedAt + 4 * hour, limits: {} };
 
 /** Stores a follow that happened at this time; because it is stored now, it is a late event. */
 async function follow(occurredAt: number, channelId = 'c1'): Promise<void> {
@@ -300,7 +300,7 @@ describe(StreamSummaries.name, () => {
         changes: 0,
       },
     };
-    const summary = await computed.compute(key, []);
+    const summary = await computed.compute(key, [], {});
 
     await Promise.all(
       Array.from({ length: 10 }, () => [saved.save(key, summary), saved.remove(['c1'])]).flat(),

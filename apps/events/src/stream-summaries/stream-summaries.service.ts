@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { ReadRequest, StreamSummaryMessage, SummarizeStreamRequest } from '@stream-events/contracts';
+import {
+  toLimitConditions,
+  type StreamSummaryMessage,
+  type SummarizeStreamRequest,
+} from '@stream-events/contracts';
 import { ConcurrencyLimit } from '@stream-events/service';
 import { ChannelChanges } from '../store/channel-changes.repository.js';
 import type { Partition } from '../store/partitions.js';
@@ -41,11 +45,12 @@ export class StreamSummaries {
    *
    * @throws ServiceError `unavailable` when two summaries are being computed and 32 are waiting
    */
-  async summarize(request: ReadRequest<SummarizeStreamRequest>): Promise<StreamSummaryMessage> {
+  async summarize(request: SummarizeStreamRequest): Promise<StreamSummaryMessage> {
     const { partitions, from } = await this.kept.read();
     const { streamId, startedAt, endedAt, limits } = request;
     const period = toPeriod(request, from);
-    if (limits || endedAt === null || endedAt > Date.now() - saveAfterMs)
+    const isLimited = toLimitConditions(limits).length > 0;
+    if (isLimited || endedAt === null || endedAt > Date.now() - saveAfterMs)
       return this.computeOnce(JSON.stringify([streamId, startedAt, endedAt, limits]), () =>
         this.summaries.compute(period, partitions, limits),
       );
@@ -77,7 +82,7 @@ export class StreamSummaries {
     key: SummaryKey,
     partitions: readonly Partition[],
   ): Promise<StreamSummaryMessage> {
-    const summary = await this.summaries.compute(key, partitions);
+    const summary = await this.summaries.compute(key, partitions, {});
     await this.saved.save(key, summary);
     return summary;
   }

@@ -22,7 +22,7 @@ const start = Date.UTC(2025, 1, 1) - 5 * minute;
 const period: SummaryPeriod = { channelId: 'c1', from: start, to: start + 10 * minute, keptFrom: null };
 
 async function summarize(changes: Partial<SummaryPeriod> = {}): Promise<StreamSummaryMessage> {
-  return summaries.compute({ ...period, ...changes }, (await store.partitions.list()).reverse());
+  return summaries.compute({ ...period, ...changes }, (await store.partitions.list()).reverse(), {});
 }
 
 /** Adds an event of the channel within the period. */

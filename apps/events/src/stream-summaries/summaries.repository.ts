@@ -52,7 +52,7 @@ export class SummariesRepository {
   async compute(
     period: SummaryPeriod,
     partitions: readonly Partition[],
-    limits?: ReadLimits,
+    limits: ReadLimits,
   ): Promise<StreamSummaryMessage> {
     const parameters = toParameters(period, partitions, limits);
     const sums = await readDespiteDrops(() =>
@@ -108,7 +108,7 @@ interface Parameters {
 function toParameters(
   { channelId, from, to, keptFrom }: SummaryPeriod,
   partitions: readonly Partition[],
-  limits: ReadLimits = {},
+  limits: ReadLimits,
 ): Parameters {
   const first = Math.max(from, keptFrom ?? from);
   const lowest = firstIdAt(first - maxReceiptGapMs);

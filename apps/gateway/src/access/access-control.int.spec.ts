@@ -17,7 +17,7 @@ const config = { RATE_LIMIT_REQUESTS: 100, RATE_LIMIT_WRITES: 10, REGISTRATION: 
 
 const owner: Caller = {
   ...{ id: '1', username: 'ada', role: 'owner' },
-  token: { id: '9', name: null, stamp: 'stamp', limits: undefined, kind: 'main' },
+  token: { id: '9', name: null, stamp: 'stamp', limits: {}, kind: 'main' },
 };
 
 const clients: RawClient[] = [];

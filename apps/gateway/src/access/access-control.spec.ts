@@ -63,7 +63,7 @@ describe(readToken.name, () => {
   });
 });
 
-const all = { id: '9', name: null, stamp: 'stamp', limits: undefined };
+const all = { id: '9', name: null, stamp: 'stamp', limits: {} };
 
 const callers: Record<string, Caller> = {
   owner: { id: '1', username: 'ada', role: 'owner', token: { ...all, kind: 'main' } },

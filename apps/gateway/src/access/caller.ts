@@ -19,8 +19,8 @@ export type CallerToken = {
    * when the role of the user changes.
    */
   stamp: string;
-  /** Limits which events the token can read. Undefined: all events. Only named tokens have limits. */
-  limits: ReadLimits | undefined;
+  /** Limits which events the token can read. Only named tokens have limits. */
+  limits: ReadLimits;
 } & ({ kind: 'main' | 'session' } | { kind: 'named'; scopes: readonly TokenScope[] });
 
 /** The user and the token of an authenticated request. */

@@ -190,7 +190,6 @@ function toCaller(row: TokenRow): Caller {
   };
 }
 
-function limitsOf({ eventTypes, channelIds }: TokenRow): ReadLimits | undefined {
-  if (eventTypes === null && channelIds === null) return undefined;
+function limitsOf({ eventTypes, channelIds }: TokenRow): ReadLimits {
   return { ...(eventTypes && { eventTypes }), ...(channelIds && { channelIds }) };
 }

@@ -76,6 +76,7 @@ export class EventExportController {
     const reader: EventReader = { requestId: request.id, limits: caller.token.limits };
     const exported = {
       format,
+      limits: reader.limits,
       // Export only events up to now. An export that is slower than ingest would otherwise never end.
       filters: { ...filters, until: Math.min(filters.until ?? Infinity, Date.now() + 1) },
       ...(after !== undefined && { after: await this.findPosition(after, reader) }),
@@ -84,8 +85,8 @@ export class EventExportController {
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginResponse(reply, format).end();
     await this.exports.send(exported, {
-      ...reader,
       caller,
+      requestId: request.id,
       begin: () => beginResponse(reply, format),
     });
   }

@@ -28,7 +28,7 @@ class Pages {
 
   constructor(private readonly count: number) {}
 
-  read(_contract: unknown, { after }: ExportEventsRequest): Promise<ExportEventsReply> {
+  request(_contract: unknown, { after }: ExportEventsRequest): Promise<ExportEventsReply> {
     this.requests.push(after);
     if (after !== undefined && this.failures > 0) {
       this.failures -= 1;
@@ -40,7 +40,7 @@ class Pages {
   }
 }
 
-const request: ExportEventsRequest = { filters: {}, format: 'ndjson' };
+const request: ExportEventsRequest = { filters: {}, limits: {}, format: 'ndjson' };
 const limits: ExportLimits = {
   ...{ exports: 4, forOwners: 1, perUser: 2, eventsPerSecond: Infinity, outageMs: 60_000 },
   ...{ minBytesPerSecond: 16 * 1024, slowMs: 60_000 },
@@ -67,7 +67,7 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   };
   const metrics = new Registry();
   const exports = new EventExports(
-    pages as unknown as RequestClient, // Safe cast: exports call only `read`.
+    pages as unknown as RequestClient, // Safe cast: exports call only `request`.
     tokens as TokenLookup, // Safe cast: exports call only `findEnded`.
     new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }),
     createLogger('test', 'silent'),
@@ -80,12 +80,12 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   fastify.get('/*', ({ url }, reply) => {
     const { raw: response } = reply.hijack();
     const [id = '', name = null] = url.slice(1).split('/');
-    const token = { id: url, name, stamp: url, limits: undefined };
+    const token = { id: url, name, stamp: url, limits: {} };
     const caller: Caller = {
       ...{ id, username: id, role: id === 'owner' ? 'owner' : 'user' },
       token: name === null ? { ...token, kind: 'main' } : { ...token, kind: 'named', scopes: [] },
     };
-    const client = { caller, requestId: '1', limits: undefined, begin: () => response };
+    const client = { caller, requestId: '1', begin: () => response };
     sent.push(
       exports.send(request, client).catch((error: unknown) => {
         response.writeHead(error instanceof ServiceError ? errorCatalogue[error.code].status : 500).end();

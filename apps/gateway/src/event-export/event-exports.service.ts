@@ -8,7 +8,6 @@ import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stre
 import { payersOf, shareOf, type Caller, type Payer } from '../access/caller.js';
 import { endedTokenError, TokenLookup } from '../access/token-lookup.service.js';
 import { WorkBudgets } from '../access/work-budgets.service.js';
-import type { EventReader } from '../events/events.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
 import { beginExport } from './export-pages.js';
 import { ReaderPace } from './reader-pace.js';
@@ -25,8 +24,10 @@ const samplesPerSpan = 30;
 // or expired, or its user is disabled.
 const tokenCheckMs = 800;
 
-export interface ExportClient extends EventReader {
+export interface ExportClient {
   caller: Caller;
+  /** HTTP request id, for the logs. */
+  requestId: string;
   /** Starts the response. The export calls `begin` after it has read the first page, so that earlier errors get an error response. */
   begin(): ServerResponse;
 }
@@ -79,7 +80,7 @@ export class EventExports {
       const pages = await beginExport({
         client: this.client,
         request,
-        reader: client,
+        requestId: client.requestId,
         // Divide the user's rate among the user's exports.
         rate: () => this.limits.eventsPerSecond / Math.max(1, this.countOf(client.caller)),
         beginWork: () => this.budgets.begin(client.caller, ending.signal),

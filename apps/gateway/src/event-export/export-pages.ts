@@ -6,7 +6,6 @@ import {
 } from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
 import { pause } from '@stream-events/service';
-import type { EventReader } from '../events/events.service.js';
 
 const minBackoffMs = 250;
 const maxBackoffMs = 2_000;
@@ -18,7 +17,8 @@ const maxLagMs = 1_000;
 export interface ExportReading {
   client: RequestClient;
   request: ExportEventsRequest;
-  reader: EventReader;
+  /** HTTP request id, for the logs. */
+  requestId: string;
   /** The current maximum events per second. */
   rate: () => number;
   /** Waits until the next page can be read. Call the returned function after reading it. */
@@ -71,15 +71,15 @@ async function readWithRetries(reading: ExportReading, after: string): Promise<E
 }
 
 async function readOnce(
-  { client, request, reader: { requestId, limits }, beginWork }: ExportReading,
+  { client, request, requestId, beginWork }: ExportReading,
   after: string | undefined,
 ): Promise<ExportEventsReply> {
   const end = await beginWork();
   return client
-    .read(
+    .request(
       exportEvents,
       { ...request, ...(after !== undefined && { after }) },
-      { correlationId: requestId, limits },
+      { correlationId: requestId },
     )
     .finally(end);
 }

@@ -11,7 +11,7 @@ import { parseTime } from '../http/time.js';
 import { ParameterFaults, parsePage, type Parameters } from '../paging/page-parameters.js';
 
 export interface EventListQuery {
-  request: ListEventsRequest;
+  request: Omit<ListEventsRequest, 'limits'>;
   /** Binds cursors to this list: the path, and the filters in a fixed order. */
   list: string;
 }

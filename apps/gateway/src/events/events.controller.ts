@@ -65,11 +65,8 @@ export class EventsController {
     @Req() request: FastifyRequest,
   ): Promise<Buffer> {
     const query = parseEventListQuery(parameters);
-    const asked = { ...query.request, records: true };
-    const page = await this.client.read(listEvents, asked, {
-      correlationId: request.id,
-      limits: caller.token.limits,
-    });
+    const asked = { ...query.request, limits: caller.token.limits, records: true };
+    const page = await this.client.request(listEvents, asked, { correlationId: request.id });
     const link = (position: typeof page.next): string =>
       JSON.stringify(position && this.links.of(request, query.list, position));
     const head = `{"next":${link(page.next)},"previous":${link(page.previous)},"results":`;

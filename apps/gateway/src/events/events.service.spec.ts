@@ -7,7 +7,7 @@ import { EventsService } from './events.service.js';
 
 const caller: Caller = {
   ...{ id: 'ada', username: 'ada', role: 'user' },
-  token: { id: '1', name: null, stamp: 'stamp', kind: 'main', limits: undefined },
+  token: { id: '1', name: null, stamp: 'stamp', kind: 'main', limits: {} },
 };
 const event = {
   eventType: 'raid',
@@ -18,12 +18,12 @@ const event = {
 };
 const firstId = '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11';
 
-/** Creates a service whose ingest reports that the event is already stored as `firstId`. `read` returns this event. */
-function setup(read: () => Promise<StoredEvent>): EventsService {
+/** Creates a service whose ingest reports that the event is already stored as `firstId`. `request` returns this event. */
+function setup(request: () => Promise<StoredEvent>): EventsService {
   const known: StoreOutcome = { id: firstId, outcome: 'known' };
   return new EventsService(
     { store: () => Promise.resolve(known) } as unknown as EventIngest, // Safe cast: the service calls only `store`.
-    { read } as unknown as RequestClient, // Safe cast: the service calls only `read`.
+    { request } as unknown as RequestClient, // Safe cast: the service calls only `request`.
     { take: () => () => undefined } as unknown as StorageLimits, // Safe cast: the service calls only `take`.
   );
 }

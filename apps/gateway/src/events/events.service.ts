@@ -31,8 +31,7 @@ export interface ClientEvent {
 export interface EventReader {
   /** HTTP request id, for the logs. */
   requestId: string;
-  /** Undefined: all events. */
-  limits: ReadLimits | undefined;
+  limits: ReadLimits;
 }
 
 const maxKeyLength = 255;
@@ -85,7 +84,7 @@ export class EventsService {
   async get(id: string, { requestId, limits }: EventReader): Promise<StoredEvent> {
     if (!isTextWithin(id, 1, maxIdLength))
       throw new ServiceError('not_found', 'There is no event with this id or event_id.');
-    return this.client.read(getEvent, { id }, { correlationId: requestId, limits });
+    return this.client.request(getEvent, { id, limits }, { correlationId: requestId });
   }
 
   private async store(
@@ -108,7 +107,7 @@ export class EventsService {
   /** Returns the event that an earlier request with this idempotency key stored. */
   private async getKnown(id: string, requestId: string): Promise<StoredEvent> {
     try {
-      return await this.get(id, { requestId, limits: undefined });
+      return await this.get(id, { requestId, limits: {} });
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
       throw new ServiceError(

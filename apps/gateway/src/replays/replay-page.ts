@@ -39,7 +39,7 @@ export async function readReplayPage(
     after === null
       ? { direction: 'newer', id: NIL, inclusive: true }
       : { direction: 'newer', id: after, inclusive: false };
-  const page = await client.request(listEvents, { filters, pageSize, position });
+  const page = await client.request(listEvents, { filters, limits: {}, pageSize, position });
   // The events service sorts every page newest first, so its `previous` position leads to the next events of a replay.
   return { events: page.events.reverse(), next: page.previous?.id ?? null };
 }

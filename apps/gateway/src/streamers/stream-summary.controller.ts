@@ -37,11 +37,9 @@ export class StreamSummaryController {
     const options = { correlationId: request.id };
     const found = await this.client.request(getStreamViewers, { streamerId, streamId }, options);
     const { userId: channelId, startedAt, endedAt } = found.stream;
-    const summary = await this.client.read(
-      summarizeStream,
-      { streamId, channelId, startedAt, endedAt },
-      { ...options, limits: caller.token.limits },
-    );
+    const { limits } = caller.token;
+    const asked = { streamId, channelId, startedAt, endedAt, limits };
+    const summary = await this.client.request(summarizeStream, asked, options);
     return toStreamSummary(found, summary);
   }
 }

@@ -37,7 +37,7 @@ export class EventLog {
   /** Returns the id of the oldest event of any streamer; undefined when the store is empty. */
   async readOldestId(): Promise<string | undefined> {
     const position: ListPosition = { direction: 'newer', id: lowestId, inclusive: true };
-    const page = await this.client.request(listEvents, { filters: {}, pageSize: 1, position });
+    const page = await this.client.request(listEvents, { filters: {}, limits: {}, pageSize: 1, position });
     return page.events[0]?.id;
   }
 
@@ -50,6 +50,7 @@ export class EventLog {
         const filters = { eventType, broadcasterUserId: platformId };
         const page = await this.client.request(listEvents, {
           filters,
+          limits: {},
           pageSize,
           ...(position && { position }),
         });

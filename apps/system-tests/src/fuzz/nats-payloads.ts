@@ -8,10 +8,8 @@ import {
 
 type AnyContract = Contract<object, object>;
 
-/** Every request between services, with all variants. */
-export const contracts: readonly AnyContract[] = Object.values(declared).flatMap((value: unknown) =>
-  isContract(value) ? [value, ...variantsOf(value)] : [],
-);
+/** Every request between services. */
+export const contracts: readonly AnyContract[] = Object.values(declared).filter(isContract);
 
 const event: NewEvent = {
   id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
@@ -29,9 +27,11 @@ const id = '01999999-9999-7999-8999-999999999999';
 export const requestSeeds: readonly (string | Buffer)[] = [
   {},
   { id },
+  { id, limits: {} },
   { events: [event, { ...event, eventId: null, origin: 'test' }] },
   {
     filters: { eventType: 'raid', since: 0, eventTypes: ['a', 'b'] },
+    limits: {},
     pageSize: 50,
     position: { direction: 'older', id, inclusive: true },
   },
@@ -56,6 +56,7 @@ export const requestSeeds: readonly (string | Buffer)[] = [
     to: 1,
     startedAt: 0,
     endedAt: null,
+    limits: { channelIds: ['1'] },
     isEnded: true,
   },
   { type: 'channel.follow', active: true, enabled: null, version: '2', count: 1, limit: 10, after: null },
@@ -105,8 +106,4 @@ function isContract(value: unknown): value is AnyContract {
     'request' in value &&
     'timeoutMs' in value
   );
-}
-
-function variantsOf(contract: AnyContract): AnyContract[] {
-  return 'withinLimits' in contract && isContract(contract.withinLimits) ? [contract.withinLimits] : [];
 }

@@ -31,6 +31,7 @@ export async function measureStreamSummary({ versions, isQuick }: BenchBed): Pro
         channelId: channelId(streamChannel),
         startedAt: from,
         endedAt: to,
+        limits: {},
       };
       for (let repeat = 0; repeat < 11; repeat += 1) {
         const sentAt = performance.now();

@@ -88,9 +88,15 @@ async function measureCases(
   for (const { name, limits, filters = {} } of casesOf(population)) {
     const result: Result = { name, first: [], deep: [], events: 0 };
     const read = async (times: number[], position?: ListPosition): Promise<ListPosition | null> => {
-      const request: ListEventsRequest = { filters, pageSize, records: true, ...(position && { position }) };
+      const request: ListEventsRequest = {
+        filters,
+        limits,
+        pageSize,
+        records: true,
+        ...(position && { position }),
+      };
       const sentAt = performance.now();
-      const page = await client.read(listEvents, request, { limits });
+      const page = await client.request(listEvents, request);
       times.push(performance.now() - sentAt);
       result.events += countRecords(page.records) / samples / 4;
       return page.next;

@@ -1,9 +1,9 @@
 import { Type } from 'class-transformer';
 import { IsIn, IsInstance, IsInt, IsObject, IsOptional, IsUUID, ValidateNested } from 'class-validator';
-import type { RawFormat } from '../contract.js';
+import { defineContract, type RawFormat } from '../contract.js';
 import { ServiceError } from '../errors.js';
 import { EventFilters } from './read-events.contract.js';
-import { defineReadContract } from './read-limits.js';
+import { IsReadLimits, type ReadLimits } from './read-limits.js';
 
 /** Formats of an export. */
 export const exportFormats = ['ndjson', 'csv'] as const;
@@ -14,6 +14,10 @@ export class ExportEventsRequest {
   @ValidateNested()
   @Type(() => EventFilters)
   filters!: EventFilters;
+
+  /** The events that the reader may see. */
+  @IsReadLimits()
+  limits!: ReadLimits;
 
   @IsIn(exportFormats)
   format!: ExportFormat;
@@ -66,7 +70,7 @@ const exportPageFormat: RawFormat<ExportEventsReply> = {
 };
 
 /** Reads a page of an export. */
-export const exportEvents = defineReadContract({
+export const exportEvents = defineContract({
   subject: 'request.events.export',
   request: ExportEventsRequest,
   reply: ExportEventsReply,

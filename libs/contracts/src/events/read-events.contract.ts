@@ -12,12 +12,13 @@ import {
   IsUUID,
   ValidateNested,
 } from 'class-validator';
+import { defineContract } from '../contract.js';
 import { PageReply, PageRequest } from '../list-page.js';
 import { IsText } from '../text.js';
 import { textFilters, timeFilters, type EventFilterValues } from './event-filters.js';
 import { eventOrigins, type EventOrigin, type StoredEvent } from './event-record.js';
 import { listEventsFormat } from './list-events-format.js';
-import { defineReadContract } from './read-limits.js';
+import { IsReadLimits, type ReadLimits } from './read-limits.js';
 
 const FilterFields: new () => EventFilterValues = class {};
 for (const { field, maxValues } of textFilters)
@@ -38,6 +39,10 @@ export class ListEventsRequest extends PageRequest {
   @ValidateNested()
   @Type(() => EventFilters)
   filters!: EventFilters;
+
+  /** The events that the reader may see. */
+  @IsReadLimits()
+  limits!: ReadLimits;
 
   /** Requests records instead of events. */
   @IsOptional()
@@ -84,7 +89,7 @@ export class ListEventsReply extends PageReply {
 }
 
 /** Lists a page of events. */
-export const listEvents = defineReadContract({
+export const listEvents = defineContract({
   subject: 'request.events.list',
   request: ListEventsRequest,
   reply: ListEventsReply,
@@ -97,10 +102,14 @@ export class GetEventRequest {
   /** An event's `id`, or its `event_id`, which can be any text. */
   @IsText(1, 255)
   id!: string;
+
+  /** The events that the reader may see. */
+  @IsReadLimits()
+  limits!: ReadLimits;
 }
 
 /** Returns one event. */
-export const getEvent = defineReadContract({
+export const getEvent = defineContract({
   subject: 'request.events.get',
   request: GetEventRequest,
   reply: StoredEventMessage,

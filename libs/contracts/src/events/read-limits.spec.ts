@@ -2,31 +2,24 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import type { Contract } from '../contract.js';
 import { compileConditions, type FilteredFields } from './event-filters.js';
-import { exportEvents } from './export-events.contract.js';
-import { getEvent, listEvents } from './read-events.contract.js';
-import { toLimitConditions, type ReadLimits } from './read-limits.js';
-import { summarizeStream } from './stream-summaries.contract.js';
+import { getEvent } from './read-events.contract.js';
+import { IsReadLimits, toLimitConditions, type ReadLimits } from './read-limits.js';
 
 const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `text-${index}`);
 
 function faultsIn({ request: type }: Contract<object, object>, request: object): string[] {
   const faults = validateSync(plainToInstance(type, request), { whitelist: true });
-  return faults.flatMap(({ property, children = [] }) =>
-    children.length > 0 ? children.map((child) => `${property}.${child.property}`) : [property],
+  return faults.flatMap(({ property, constraints, children = [] }) =>
+    constraints ? [property] : children.map((child) => `${property}.${child.property}`),
   );
 }
 
-describe('withinLimits', () => {
-  it.each([listEvents, getEvent, exportEvents, summarizeStream])(
-    'has a subject that version 0.1.0 does not serve: $subject',
-    ({ subject, withinLimits }) => {
-      expect(withinLimits.subject).toBe(`${subject}-within-limits`);
-    },
-  );
-
+describe(IsReadLimits.name, () => {
   it.each<[object, string[]]>([
     [{}, ['limits']],
     [{ limits: null }, ['limits']],
+    [{ limits: [] }, ['limits']],
+    [{ limits: 'all' }, ['limits']],
     [{ limits: {} }, []],
     [{ limits: { eventTypes: texts(100), channelIds: texts(100) } }, []],
     [{ limits: { eventTypes: texts(101) } }, ['limits.eventTypes']],
@@ -37,13 +30,10 @@ describe('withinLimits', () => {
       ['limits.eventTypes', 'limits.channelIds'],
     ],
     [{ limits: { channelIds: ['a\0'] } }, ['limits.channelIds']],
+    [{ limits: { channelIds: ['a'], userIds: ['a'] } }, ['limits']],
   ])('validates limits in addition to the request, case %#', (fields, faults) => {
-    expect(faultsIn(getEvent.withinLimits, { id: '1', ...fields })).toEqual(faults);
-    expect(faultsIn(getEvent.withinLimits, fields)).toEqual([...faults, 'id']);
-  });
-
-  it('leaves the ordinary contract without limits', () => {
-    expect(faultsIn(getEvent, { id: '1', limits: 'anything' })).toEqual([]);
+    expect(faultsIn(getEvent, { id: '1', ...fields })).toEqual(faults);
+    expect(faultsIn(getEvent, fields)).toEqual(['id', ...faults]);
   });
 });
 
@@ -54,11 +44,11 @@ describe(toLimitConditions.name, () => {
     ...{ broadcasterUserId: 'c1', raidFromId: null, raidToId: null },
   };
   const raid: FilteredFields = { ...follow, eventType: 'raid', broadcasterUserId: null, raidFromId: 'c1', raidToId: 'c2' }; // prettier-ignore
-  const sees = (limits: ReadLimits | undefined, event = follow): boolean =>
+  const sees = (limits: ReadLimits, event = follow): boolean =>
     compileConditions(toLimitConditions(limits))(event);
 
   it('lets a reader without limits see every event', () => {
-    expect([sees(undefined), sees({})]).toEqual([true, true]);
+    expect(sees({})).toBe(true);
   });
 
   it.each<[ReadLimits, boolean]>([

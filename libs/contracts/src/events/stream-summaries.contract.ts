@@ -11,8 +11,9 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
+import { defineContract } from '../contract.js';
 import { IsText } from '../text.js';
-import { defineReadContract } from './read-limits.js';
+import { IsReadLimits, type ReadLimits } from './read-limits.js';
 
 /** Maximum number of event types in a summary. The types with the most events are included. */
 export const maxSummaryTypes = 200;
@@ -38,6 +39,10 @@ export class SummarizeStreamRequest {
   @IsInt()
   @Min(0)
   endedAt!: number | null;
+
+  /** The events to count. */
+  @IsReadLimits()
+  limits!: ReadLimits;
 }
 
 /** Number of events of one type. */
@@ -198,7 +203,7 @@ export class StreamSummaryMessage {
  * reader has no limits, saves the summary. Recomputes a saved summary when the stream's times or events have changed, or when retention has
  * deleted older events since.
  */
-export const summarizeStream = defineReadContract({
+export const summarizeStream = defineContract({
   subject: 'request.events.summarize-stream',
   request: SummarizeStreamRequest,
   reply: StreamSummaryMessage,

@@ -7,7 +7,7 @@ const caller: Caller = {
   id: 'u1',
   username: 'ada',
   role: 'user',
-  token: { id: 't1', name: 'overlay', stamp: 's', limits: undefined, kind: 'named', scopes: ['events:live'] },
+  token: { id: 't1', name: 'overlay', stamp: 's', limits: {}, kind: 'named', scopes: ['events:live'] },
 };
 
 type Progress = ReportedConnection['progress'];

@@ -14,7 +14,7 @@ import { LiveConnections } from './live-connections.service.js';
 const stamp = 'the stamp';
 const caller: Caller = {
   ...{ id: 'ada', username: 'ada', role: 'user' },
-  token: { id: '1', name: null, stamp, kind: 'main', limits: undefined },
+  token: { id: '1', name: null, stamp, kind: 'main', limits: {} },
 };
 
 describe(LiveConnections.name, () => {

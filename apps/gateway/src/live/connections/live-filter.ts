@@ -22,7 +22,7 @@ type Condition = (event: LiveEvent) => boolean;
 
 /** Compiles a filter into a test. Returns undefined if every event passes, which saves parsing the records. */
 export function compileFilter(filter: LiveFilter): Condition | undefined {
-  const { since = -Infinity, until = Infinity, limits } = filter;
+  const { since = -Infinity, until = Infinity, limits = {} } = filter;
   const conditions = [...toConditions(filter), ...toLimitConditions(limits)];
   const isTimed = filter.since !== undefined || filter.until !== undefined;
   const isInTime: Condition = ({ receivedAt }) => !isTimed || (receivedAt >= since && receivedAt < until);

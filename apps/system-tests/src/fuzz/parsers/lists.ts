@@ -52,7 +52,8 @@ export const filterTarget: ParserTarget = {
     const parameters = Object.fromEntries(new URLSearchParams(input.toString('latin1')));
     const query = attempt(() => parseEventListQuery(parameters));
     if (!query) return 'refused';
-    toConditions(parseMessage(ListEventsRequest, JSON.parse(JSON.stringify(query.request))).filters);
+    const request: unknown = JSON.parse(JSON.stringify({ ...query.request, limits: {} }));
+    toConditions(parseMessage(ListEventsRequest, request).filters);
     return 'accepted';
   },
 };
