@@ -27,10 +27,10 @@ type Queries = Pick<pg.Client, 'query'>;
 const isoTime = (column: string): string =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Returns undefined when the database is new, or comes from a version that stored no hash keys. */
+/** Returns undefined when the database is new. */
 export async function readErasureList(queries: Queries): Promise<ErasureList | undefined> {
   const found = await queries.query<{ exists: boolean }>(
-    `SELECT to_regclass('erasures') IS NOT NULL AND to_regclass('user_hash_keys') IS NOT NULL AS exists`,
+    `SELECT to_regclass('erasures') IS NOT NULL AS exists`,
   );
   if (!found.rows[0]?.exists) return undefined;
   const keys = await queries.query<{ id: string }>('SELECT id FROM user_hash_keys ORDER BY position');
