@@ -66,7 +66,7 @@ export function Status() {
           <Section title="Periods in which events may be missing">
             <DeliveryGaps
               gaps={status.delivery_gaps}
-              method={status.transport?.method ?? null}
+              method={status.transport.method}
               readAt={query.dataUpdatedAt}
             />
           </Section>
@@ -78,8 +78,8 @@ export function Status() {
 
 /** Whether someone must look at the status page. */
 export function hasProblem({ credentials, circuit, transport }: PlatformStatus): boolean {
-  const isShardLost = transport?.conduit?.shards.some(({ state }) => state === 'lost') ?? false;
-  return credentials.valid === false || circuit === 'open' || transport?.problem != null || isShardLost;
+  const isShardLost = transport.conduit?.shards.some(({ state }) => state === 'lost') ?? false;
+  return credentials.valid === false || circuit === 'open' || transport.problem !== null || isShardLost;
 }
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
@@ -103,7 +103,7 @@ function Problems({
     credentials.valid === false &&
       'The platform rejects the client id or the client secret. Copy the newest secret into PLATFORM_CLIENT_SECRET, and restart the service.',
     circuit === 'open' && 'The platform’s API fails repeatedly, so the service pauses calls for a moment.',
-    transport?.problem,
+    transport.problem,
   ].filter((problem) => typeof problem === 'string');
   return (
     <>
@@ -129,21 +129,19 @@ function Problems({
 
 function Transport({ status }: { status: PlatformStatus }) {
   const { transport, callback, streamers, webhook_secret: secret } = status;
-  const shards = transport?.conduit?.shards ?? [];
+  const shards = transport.conduit?.shards ?? [];
   return (
     <Stack gap="sm">
       <Text size="sm">
-        {transport?.method == null
+        {transport.method === null
           ? 'No platform is configured, so no platform events arrive.'
           : (methods[transport.method] ?? transport.method)}
       </Text>
       <Facts>
         {callback !== null && <Fact title="Address">{callback}</Fact>}
-        {transport && (
-          <Fact title="Subscriptions on this transport">
-            {printNumber(transport.moved)} of {printNumber(transport.total)}
-          </Fact>
-        )}
+        <Fact title="Subscriptions on this transport">
+          {printNumber(transport.moved)} of {printNumber(transport.total)}
+        </Fact>
         <Fact title="Streamers with subscriptions">
           {printNumber(streamers.subscribed)} of {printNumber(streamers.monitored)}
         </Fact>

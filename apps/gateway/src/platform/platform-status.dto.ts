@@ -293,11 +293,9 @@ export class PlatformStatus {
 
   @ApiProperty({
     type: TransportState,
-    nullable: true,
-    description:
-      'How events arrive from the platform. Null if an older platform connector does not report this',
+    description: 'How events arrive from the platform',
   })
-  transport!: TransportState | null;
+  transport!: TransportState;
 
   @ApiProperty({
     type: String,

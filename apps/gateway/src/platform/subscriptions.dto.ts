@@ -128,7 +128,7 @@ export function toSubscriptionRecord(subscription: SubscriptionMessage): Subscri
     type: subscription.type,
     version: subscription.version,
     condition: subscription.condition,
-    transport: subscription.transport ? toTransportRecord(subscription.transport) : null,
+    transport: subscription.transport && toTransportRecord(subscription.transport),
     status: subscription.status,
     reason: subscription.reason,
     cost: subscription.cost,

@@ -58,6 +58,6 @@ describe('findMatching', () => {
   });
 
   it('leaves out a connection whose filters were not reported', () => {
-    expect(namesOf([connection('old gateway')])).toEqual([]);
+    expect(namesOf([connection('no filters')])).toEqual([]);
   });
 });
