@@ -234,7 +234,7 @@ describe(StreamersService.name, () => {
       const streamer = await store.addStreamer();
       await store.dataSource.query(
         `INSERT INTO streams SELECT gen_random_uuid(), $1, 's' || n, '1', '', '', '', '', 'live', '', 0,
-           to_timestamp(n * 1000), to_timestamp(n * 1000 + 500), '', '', NULL, false, NULL, NULL, NULL, false
+           to_timestamp(n * 1000), to_timestamp(n * 1000 + 500), '', '', NULL, false, NULL, NULL, NULL, NULL, false
          FROM generate_series(1, 5000) AS n`,
         [streamer.id],
       );
