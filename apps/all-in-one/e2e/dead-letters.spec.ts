@@ -187,7 +187,7 @@ describe('dead letters', () => {
       ['nothing', ''],
       ['a list', '[1]'],
       ['a NUL byte', '{"a":"\0"}'],
-      ['half a surrogate pair and a NUL', '"\ud800\0'],
+      ['the escape of half a surrogate pair, and a NUL', '"\\ud800\0'],
       ['200,000 quotes', '"'.repeat(200_000)],
     ])('show the payload as it was received: %s', async (_, eventData) => {
       const event = newEvent({ eventData, eventId: uniqueType('message'), eventType: 'a "type" \u2028' });

@@ -17,6 +17,7 @@ import {
   setEventType,
   updateStreamer,
   type Contract,
+  type PlatformStatusReply,
 } from '@stream-events/contracts';
 import { connectNats, parseRequest } from '@stream-events/messaging';
 import { eventually } from '@stream-events/testing';
@@ -68,7 +69,7 @@ const eventType = {
   subscriptions: { enabled: 1 },
   unsupported: null,
 };
-const status = {
+const status: PlatformStatusReply = {
   platform: 'none',
   credentials: { present: false, valid: null, tokenExpiresAt: null },
   budget: null,
@@ -76,8 +77,8 @@ const status = {
   subscriptions: {},
   cost: null,
   streamers: { monitored: 0, subscribed: 0, polledOnly: 0 },
-  callback: null,
-  lastError: null,
+  transport: { method: null, moved: 0, total: 0, problem: null, conduit: null },
+  ...{ callback: null, webhookSecret: null, deliveryGaps: [], alarms: [], lastError: null },
 };
 
 /** Scripts the replies of the services behind the gateway, to cover rare replies. */
@@ -300,6 +301,7 @@ describe('routes of streamers and of the platform', () => {
       type: 'stream.online',
       version: '1',
       condition: { broadcaster_user_id: '1' },
+      transport: null,
       status: 'waiting',
       reason: null,
       cost: null,
