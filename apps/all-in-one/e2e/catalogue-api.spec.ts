@@ -155,14 +155,6 @@ describe('scopes and API endpoints', () => {
         expectProblem(await stack.request(method, path, { ...(body && { body }) }), 404);
     });
 
-    it('may be duplicates', async () => {
-      const first = await create<Scope>(scopesPath, { scope: 'twice', required: true });
-      const second = await create<Scope>(scopesPath, { scope: 'twice', required: true });
-
-      expect(second.id).not.toBe(first.id);
-      expect((await listScopes()).filter(({ scope }) => scope === 'twice')).toHaveLength(2);
-    });
-
     it('are rejected with all errors in one response', async () => {
       expectProblem(await stack.request('POST', scopesPath, { body: { required: 1 } }), 400, [
         'scope',

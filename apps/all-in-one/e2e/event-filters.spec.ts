@@ -188,11 +188,6 @@ describe('event filters', () => {
     expect(await namesFor(`event_id=${json.results[0]?.event_id}`)).toEqual(['test']);
   });
 
-  it('work the same under the branded path', async () => {
-    const { json } = await stack.request<EventPage>('GET', '/api/v1/twitch-events/?raid_to=otto');
-    expect(json.results.map((event) => event.event_data.name)).toEqual(['short raid']);
-  });
-
   describe('since and until', () => {
     const type = uniqueType('timed');
     const second = Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000;

@@ -79,13 +79,6 @@ describe('streamers API', () => {
       expect(json).not.toHaveProperty('twitch_username');
     });
 
-    it('accepts streaming and disabled', async () => {
-      const user = await platform.addUser();
-      const { json } = await create({ platform_username: user.login, streaming: true, disabled: true });
-      expect(json).toMatchObject({ disabled: true });
-      expect(typeof json.streaming).toBe('boolean');
-    });
-
     it('rejects a user that does not exist on the platform, with an error on platform_username, and stores nothing', async () => {
       const before = await stack.count('streamer_monitor.streamers');
       const { status, headers, json } = await refuse({ platform_username: uniqueLogin() });
@@ -119,18 +112,6 @@ describe('streamers API', () => {
       const { status, json } = await refuse({ platform_username: '', streaming: 'true', disabled: 1 });
       expect(status).toBe(400);
       expect(Object.keys(json.errors ?? {}).sort()).toEqual(['disabled', 'platform_username', 'streaming']);
-    });
-  });
-
-  describe('GET /api/v1/streamers', () => {
-    it('is a plain array of all streamers', async () => {
-      const { streamer } = await monitor();
-      for (const path of [streamersPath, `${streamersPath}/`]) {
-        const { status, json } = await stack.request<StreamerRecord[]>('GET', path);
-        expect(status).toBe(200);
-        expect(Array.isArray(json)).toBe(true);
-        expect(json.find(({ id }) => id === streamer.id)).toEqual(await readStreamer(stack, streamer.id));
-      }
     });
   });
 
