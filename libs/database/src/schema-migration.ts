@@ -49,7 +49,8 @@ export async function refuseUnknownSchema(
   if (!found || !known || found.name === known.name) return;
   throw new Error(
     `another version created the schema ${schema}: its migration is ${found.name}, and this version knows ${known.name}. ` +
-      'Nothing was changed. Before 1.0.0, no version reads the data of another. Start the version that created the schema, ' +
-      'or start afresh: see "Start afresh" in docs/operations.md.',
+      'Nothing was changed. Before 1.0.0, no version reads the data of another. Start the version that created the schema, or ' +
+      'start afresh: stop all services, then delete the data folder of npm start, or the schemas and streams on your own servers ' +
+      '("Start afresh" in docs/operations.md).',
   );
 }
