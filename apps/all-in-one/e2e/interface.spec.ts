@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { eventually } from '@stream-events/testing';
 import { eventsPath, uniqueType, type EventPage, type EventRecord } from './api.js';
 import { describeFields, forms, type Fields } from './describe-fields.js';
@@ -88,7 +87,7 @@ describe('interface', () => {
     await untilSubscribed(stack, simulated.id);
     await stream('First');
     // The order of streams that start within the same second is open.
-    await wait(1_000);
+    await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(runningStream.started_at) + 1_000));
     await stream('Second');
   }, startLimitMs);
 

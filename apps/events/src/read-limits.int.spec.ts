@@ -216,7 +216,7 @@ describe('the limits of a reader', () => {
     await store.dataSource.query('TRUNCATE received_messages');
     await store.writer.store([newer]);
 
-    expect((await store.list.find('again'))?.id).toBe(newer.id);
+    expect((await store.list.find('again', {}))?.id).toBe(newer.id);
     expect((await store.list.find('again', { eventTypes: ['channel-follow'] }))?.id).toBe(older.id);
     expect(await store.list.find('again', { eventTypes: ['channel-raid'] })).toBeNull();
   });

@@ -4,7 +4,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { PrimaryClient, toPrimary } from './primary-client.js';
 import { refuseTransactionPooler } from './refuse-transaction-pooler.js';
 import { migrationTimeoutMs, runMigrations } from './run-migrations.js';
-import { refuseUnknownSchema, type Migration } from './schema-migration.js';
+import { migrationsTable, refuseUnknownSchema, type Migration } from './schema-migration.js';
 import {
   applySettings,
   connectionOptions,
@@ -162,7 +162,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     applicationName: options.applicationName,
     entities: options.entities,
     migrations: [...options.migrations],
-    migrationsTableName: 'migrations',
+    migrationsTableName: migrationsTable,
     synchronize: false,
     // A service's role may not create extensions, and no service needs one.
     installExtensions: false,

@@ -4,8 +4,11 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /** A migration class, whose name TypeORM records. */
 export type Migration = new () => MigrationInterface;
 
-/** Runs a statement on the connection that migrates or restores a schema. */
-type Query = (sql: string) => Promise<{ name: string | null }[]>;
+/** TypeORM's table of completed migrations, in each schema. */
+export const migrationsTable = 'migrations';
+
+/** Runs a statement that returns names. */
+type ReadNames = (sql: string) => Promise<{ name: string | null }[]>;
 
 // TypeORM sorts migrations by the last 13 digits of their names. This prefix puts a hash before the times of all later migrations.
 const hashPrefix = '100';
@@ -31,6 +34,14 @@ export function createSchemaMigration(name: string, statements: readonly string[
   return migration;
 }
 
+/** Returns the names of a schema's migrations, in the order in which they ran; none if the schema does not exist. */
+export async function readMigrations(schema: string, read: ReadNames): Promise<string[]> {
+  const table = `${schema}.${migrationsTable}`;
+  const [found] = await read(`SELECT to_regclass('${table}')::text AS name`);
+  if (found?.name == null) return [];
+  return (await read(`SELECT name FROM ${table} ORDER BY id`)).map(({ name }) => String(name));
+}
+
 /**
  * Checks that the migration that created a schema is the first of this version's migrations. Changes nothing. Accepts a schema that does
  * not exist or has no migrations yet.
@@ -39,16 +50,13 @@ export function createSchemaMigration(name: string, statements: readonly string[
  */
 export async function refuseUnknownSchema(
   schema: string,
-  migrations: readonly { name: string }[],
-  query: Query,
+  [known]: readonly { name: string }[],
+  read: ReadNames,
 ): Promise<void> {
-  const [table] = await query(`SELECT to_regclass('${schema}.migrations')::text AS name`);
-  if (table?.name == null) return;
-  const [found] = await query(`SELECT name FROM ${schema}.migrations ORDER BY id LIMIT 1`);
-  const [known] = migrations;
-  if (!found || !known || found.name === known.name) return;
+  const [found] = await readMigrations(schema, read);
+  if (found === undefined || !known || found === known.name) return;
   throw new Error(
-    `another version created the schema ${schema}: its migration is ${found.name}, and this version knows ${known.name}. ` +
+    `another version created the schema ${schema}: its migration is ${found}, and this version knows ${known.name}. ` +
       'Nothing was changed. Before 1.0.0, no version reads the data of another. Start the version that created the schema, or ' +
       'start afresh: stop all services, then delete the data folder of npm start, or the schemas and streams on your own servers ' +
       '("Start afresh" in docs/operations.md).',

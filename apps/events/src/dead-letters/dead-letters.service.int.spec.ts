@@ -128,7 +128,7 @@ describe(DeadLettersService.name, () => {
       expect(await store.deadLettersService.retry(event.id)).toEqual({ id: event.id, outcome: 'stored' });
 
       const { idempotencyKey: _, ...expected } = event;
-      expect(await store.list.find(event.id)).toEqual({ ...expected, occurredAt: null });
+      expect(await store.list.find(event.id, {})).toEqual({ ...expected, occurredAt: null });
       expect(store.handedToRelay.flatMap((batch) => batch.events.map(({ id }) => id))).toEqual([event.id]);
       expect(await store.deadLetters.count()).toBe(0);
       await expect(store.deadLettersService.retry(event.id)).rejects.toMatchObject({ code: 'not_found' });

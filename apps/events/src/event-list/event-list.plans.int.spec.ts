@@ -101,7 +101,7 @@ async function explainOnListPool(work: () => Promise<unknown>): Promise<PlanNode
 }
 
 /** Returns the plans of the statements that find a single event. */
-async function explainFind(id: string, limits?: ReadLimits): Promise<PlanNode[]> {
+async function explainFind(id: string, limits: ReadLimits = {}): Promise<PlanNode[]> {
   const statements = await note(store.dataSource as unknown as Pool, () => store.list.find(id, limits)); // Safe cast: both have the method `query`.
   return Promise.all(statements.map(({ text, values }) => explain(store.dataSource, text, values)));
 }

@@ -282,7 +282,7 @@ describe(EventListRepository.name, () => {
       const event = newEvent(overrides);
       await store.writer.store([event]);
 
-      const found: StoredEvent | null = await store.list.find(idOf(event));
+      const found: StoredEvent | null = await store.list.find(idOf(event), {});
 
       expect(found?.id).toBe(isFound ? event.id : undefined);
     });
@@ -296,14 +296,14 @@ describe(EventListRepository.name, () => {
       await store.dataSource.query('TRUNCATE received_messages');
       await store.writer.store([newer]);
 
-      expect(await store.list.find('again')).toMatchObject({ id: newer.id });
+      expect(await store.list.find('again', {})).toMatchObject({ id: newer.id });
     });
 
     it('prefers a match on id over a match on event_id', async () => {
       const event = newEvent();
       await store.writer.store([event, newEvent({ eventId: event.id })]);
 
-      expect(await store.list.find(event.id)).toMatchObject({ id: event.id });
+      expect(await store.list.find(event.id, {})).toMatchObject({ id: event.id });
     });
 
     it('returns when the event happened, or null when the platform did not report it', async () => {
@@ -311,8 +311,8 @@ describe(EventListRepository.name, () => {
       const unknown = newEvent();
       await store.writer.store([known, unknown]);
 
-      expect(await store.list.find(known.id)).toMatchObject({ occurredAt: 1_764_000_000_123 });
-      expect(await store.list.find(unknown.id)).toMatchObject({ occurredAt: null });
+      expect(await store.list.find(known.id, {})).toMatchObject({ occurredAt: 1_764_000_000_123 });
+      expect(await store.list.find(unknown.id, {})).toMatchObject({ occurredAt: null });
     });
   });
 });

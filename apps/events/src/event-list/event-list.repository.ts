@@ -69,7 +69,7 @@ export class EventListRepository {
   }
 
   /** Finds an event within the limits by `id`, or else by `event_id`. */
-  async find(id: string, limits: ReadLimits = {}): Promise<StoredEvent | null> {
+  async find(id: string, limits: ReadLimits): Promise<StoredEvent | null> {
     const found = isUuid(id) ? await this.findById(id, limits) : undefined;
     return found ?? (await this.findByEventId(id, limits)) ?? null;
   }

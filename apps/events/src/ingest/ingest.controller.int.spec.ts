@@ -26,7 +26,7 @@ describe(IngestController.name, () => {
     expect(await sendBatch([event])).toEqual({ events: 1, exceptions: [] });
 
     const { idempotencyKey: _, ...expected } = event;
-    expect(await store.list.find(event.id)).toEqual(expected);
+    expect(await store.list.find(event.id, {})).toEqual(expected);
     expect(await store.dataSource.query('SELECT user_id FROM events')).toEqual([{ user_id: 'éé🎉' }]);
   });
 

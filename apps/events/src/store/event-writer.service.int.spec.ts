@@ -40,7 +40,7 @@ describe(EventWriter.name, () => {
       expect(await store.writer.store([event])).toEqual(stored([event]));
 
       const { idempotencyKey: _, ...expected } = event;
-      expect(await store.list.find(event.id)).toEqual(expected);
+      expect(await store.list.find(event.id, {})).toEqual(expected);
     });
 
     it('stores the columns that the sender derived, and derives them only when they are missing', async () => {

@@ -39,8 +39,8 @@ export interface CheckOptions {
 
 /**
  * Reads the whole archive before anything is written, and checks what a restore relies on. The file must be complete and undamaged and
- * belong to the platform. This version must know all its migrations, beginning with the same one. `SECRET_KEY`, unless it is lost, must decrypt every secret that the
- * service cannot replace.
+ * belong to the platform. This version must know all its migrations, beginning with the same one. `SECRET_KEY`, unless it is lost, must
+ * decrypt every secret that the service cannot replace.
  *
  * @throws ArchiveError
  */

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { advisoryLocks } from '../advisory-locks.js';
+import { migrationsTable } from '../schema-migration.js';
 import type { SchemaSession } from './backup-session.js';
 import { restoreMark } from './restore-mark.js';
-import { migrationsTable } from './table-catalog.js';
 
 // How long to wait until other sessions have ended. The sessions of services that have just stopped need a moment.
 const endingLimitMs = 3_000;

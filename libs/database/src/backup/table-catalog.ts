@@ -1,3 +1,4 @@
+import { migrationsTable, readMigrations } from '../schema-migration.js';
 import type { ArchivedSchema, ArchivedTable, SequenceState } from './archive.js';
 import type { SchemaSession } from './backup-session.js';
 
@@ -9,10 +10,10 @@ interface CatalogRow {
   to: string | null;
 }
 
-// TypeORM's table of completed migrations. Backups leave it out, because a restore fills it by running the migrations.
-export const migrationsTable = 'migrations';
-
-/** Reads a schema's migrations and tables. Leaves out partitions that retention is removing, because their rows are no longer visible. */
+/**
+ * Reads a schema's migrations and tables. Leaves out the table of migrations, which a restore fills by running them, and partitions that
+ * retention is removing, because their rows are no longer visible.
+ */
 export async function readSchema({ schema, client }: SchemaSession): Promise<ArchivedSchema> {
   const tables = await client.query<CatalogRow>(
     `SELECT leaf.relname AS name, parent.relname AS parent, range[1] AS "from", range[2] AS "to",
@@ -31,7 +32,7 @@ export async function readSchema({ schema, client }: SchemaSession): Promise<Arc
   );
   return {
     name: schema,
-    migrations: await readMigrations({ schema, client }),
+    migrations: await readMigrations(schema, async (sql) => (await client.query<{ name: string }>(sql)).rows),
     tables: order(tables.rows.map(toTable), await readReferences({ schema, client })),
   };
 }
@@ -39,13 +40,6 @@ export async function readSchema({ schema, client }: SchemaSession): Promise<Arc
 function toTable({ name, columns, parent, from, to }: CatalogRow): ArchivedTable {
   const partition = parent !== null && from !== null && to !== null ? { of: parent, from, to } : null;
   return { name, columns, partition };
-}
-
-async function readMigrations({ schema, client }: SchemaSession): Promise<string[]> {
-  const found = await client.query('SELECT to_regclass($1) AS name', [`${schema}.${migrationsTable}`]);
-  if ((found.rows[0] as { name: string | null }).name === null) return [];
-  const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${migrationsTable} ORDER BY id`);
-  return rows.map(({ name }) => name);
 }
 
 interface Reference {
