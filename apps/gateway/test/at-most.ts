@@ -1,6 +1,6 @@
-import type { ShareLimits } from '../src/http/fair-share.js';
+import type { ClientLimit } from '../src/http/http-limits.js';
 
 /** Limits that let one address use the whole resource. */
-export function atMost(total: number): ShareLimits {
-  return { total, perAddress: total, patienceMs: Infinity };
+export function atMost(total: number): ClientLimit {
+  return { total, perAddress: total };
 }

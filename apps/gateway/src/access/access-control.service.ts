@@ -5,7 +5,7 @@ import { CONFIG } from '@stream-events/service';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
 import { sendProblem, toServiceError } from '../http/problem.js';
-import { recognizeTokens } from '../http/request-gate.js';
+import { gateOf } from '../http/request-gate.js';
 import { RequestLog } from '../http/request-log.js';
 import type { Access } from './allow-access.decorator.js';
 import { callerOf, hasScope, isOwner, setCaller, type Caller } from './caller.js';
@@ -40,7 +40,7 @@ export class AccessControl {
    * the handler runs, checks access again, unless the response stays open. `AccessGuard` rejects requests to routes without `AllowAccess`.
    */
   watch(fastify: FastifyInstance): void {
-    recognizeTokens(fastify.server, (authorization) => this.recognize(authorization));
+    gateOf(fastify.server).recognize = (authorization) => this.recognize(authorization);
     fastify.addHook(
       'onRequest',
       this.hook((access, request, reply) => this.admit(access, request, reply)),

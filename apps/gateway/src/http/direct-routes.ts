@@ -2,15 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance } from 'fastify';
-import type { BodyLimits } from './body-limits.js';
-import { whenClosed } from './closed-responses.js';
-import { whenBodyIsRead } from './early-responses.js';
+import { whenClosed, type ClientLimits } from './client-limits.js';
 import { hasOneHost } from './host-header.js';
 import { maxBodyBytes } from './http-limits.js';
 import { allPathsOf } from './paths.js';
 import { toServiceError, writeProblem } from './problem.js';
-import { tooManyRequests, type Admit } from './requests-in-progress.js';
-import type { Gate } from './request-gate.js';
 import type { RequestTraces } from './trace-requests.js';
 
 /** A response without a body, or with plain text. */
@@ -30,16 +26,7 @@ export interface DirectRoute {
   onFailed(error: ServiceError, request: { id: string; method: string; route: string }): void;
 }
 
-/** The limits and traces of direct routes. Requests that Fastify serves have the same ones. */
-export interface DirectRouteOptions {
-  gate: Gate;
-  admit: Admit;
-  bodies: BodyLimits;
-  /** Undefined when traces are off. */
-  traces?: RequestTraces | undefined;
-}
-
-const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
+const routesOf = new WeakMap<FastifyInstance, DirectRoutes>();
 
 /**
  * Serves ordinary requests to hot routes without Fastify and Nest, which would take a third of the gateway's CPU time for routing, hooks,
@@ -47,37 +34,68 @@ const routesOf = new WeakMap<FastifyInstance, Map<string, DirectRoute>>();
  *
  * ```
  *  request ──▶ POST to a direct route, JSON with a length within the limit, one Host,
- *              no Origin or Expect, and the server is not closing?  ──yes──▶ limits ──▶ body ──▶ handler ──▶ response
+ *              and no Origin or Expect?  ──yes──▶ limits ──▶ body ──▶ handler ──▶ response
  *                                │ no
  *                                ▼
  *                             Fastify: queries, CORS, other bodies and methods, HTTP errors
  * ```
  */
-export function serveDirectRoutes(fastify: FastifyInstance, options: DirectRouteOptions): void {
-  const routes = new Map<string, DirectRoute>();
-  routesOf.set(fastify, routes);
-  let isClosing = false;
-  fastify.addHook('preClose', (done) => {
-    isClosing = true;
-    done();
-  });
-  const { server } = fastify;
-  const listeners = server.listeners('request') as ((
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) => void)[]; // Safe cast: Node calls `request` listeners with these arguments.
-  server.removeAllListeners('request');
-  const serveRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const found = isClosing ? undefined : routes.get(request.url ?? '');
-    if (found && isOrdinary(request)) serve(found, { request, response }, options);
-    else for (const listener of listeners) listener.call(server, request, response);
-  };
-  server.on('request', (request, response) => options.gate(request, response, serveRequest));
+export class DirectRoutes {
+  private readonly routes = new Map<string, DirectRoute>();
+
+  constructor(
+    private readonly clients: ClientLimits,
+    private readonly traces?: RequestTraces,
+  ) {}
+
+  /** Lets `addDirectRoute` find these routes. */
+  belongTo(fastify: FastifyInstance): void {
+    routesOf.set(fastify, this);
+  }
+
+  add(path: string, route: DirectRoute): void {
+    for (const each of allPathsOf(path)) this.routes.set(each, route);
+  }
+
+  /** Returns false if the request is not for a direct route. */
+  serve(request: IncomingMessage, response: ServerResponse): boolean {
+    const route = this.routes.get(request.url ?? '');
+    if (!route || !isOrdinary(request)) return false;
+    this.run(route, request, response);
+    return true;
+  }
+
+  private run(route: DirectRoute, request: IncomingMessage, response: ServerResponse): void {
+    const id = randomUUID();
+    const startedAt = performance.now();
+    const span = this.traces?.start(request, { id, route: route.pattern });
+    whenClosed(response, (status) => {
+      if (span) this.traces?.end(id, status);
+      route.onClosed(status, startedAt);
+    });
+    const fail = (thrown: unknown): void => {
+      const error = toServiceError(thrown);
+      route.onFailed(error, { id, method: 'POST', route: route.pattern });
+      writeProblem(response, error, { 'X-Request-Id': id });
+    };
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    // After a broken connection, Node never emits `end`. No client then waits for a response.
+    request.on('end', () => {
+      if (response.headersSent) return; // the body has been refused
+      const [first = Buffer.alloc(0), ...others] = chunks;
+      const body = others.length === 0 ? first : Buffer.concat(chunks);
+      route.handle(request, body, id).then((answer) => respond(response, answer, id), fail);
+    });
+    this.clients.watchBody(request, 'messageBodies', (error) =>
+      writeProblem(response, error, { 'X-Request-Id': id, Connection: 'close' }),
+    );
+  }
 }
 
 /** Adds a direct route for POST requests. Register the same route in Fastify, which serves the requests that the direct route declines. */
 export function addDirectRoute(fastify: FastifyInstance, path: string, route: DirectRoute): void {
-  for (const each of allPathsOf(path)) routesOf.get(fastify)?.set(each, route);
+  routesOf.get(fastify)?.add(path, route);
 }
 
 function isOrdinary(request: IncomingMessage): boolean {
@@ -94,54 +112,9 @@ function isOrdinary(request: IncomingMessage): boolean {
   );
 }
 
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-}
-
-function serve(
-  route: DirectRoute,
-  { request, response }: Exchange,
-  { admit, bodies, traces }: DirectRouteOptions,
-): void {
-  const id = randomUUID();
-  const startedAt = performance.now();
-  const span = traces?.start(request, { id, route: route.pattern });
-  whenClosed(response, (status) => {
-    if (span) traces?.end(id, status);
-    route.onClosed(status, startedAt);
-  });
-  const refuse = (error: ServiceError): void => {
-    whenBodyIsRead(request, (isRead) =>
-      writeProblem(response, error, { 'X-Request-Id': id, ...(!isRead && { Connection: 'close' }) }),
-    );
-  };
-  const fail = (thrown: unknown): void => {
-    const error = toServiceError(thrown);
-    route.onFailed(error, { id, method: 'POST', route: route.pattern });
-    refuse(error);
-  };
-  if (!admit(request, response, 'messages')) return refuse(tooManyRequests());
-  let isRefused = false;
-  const endReading = bodies.begin(request, (error) => {
-    isRefused = true;
-    refuse(error);
-  });
-  if (!endReading) return;
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  // After a broken connection, Node never emits `end`. No client then waits for a response.
-  request.on('end', () => {
-    endReading();
-    if (isRefused) return;
-    const [first = Buffer.alloc(0), ...others] = chunks;
-    const body = others.length === 0 ? first : Buffer.concat(chunks);
-    route.handle(request, body, id).then((answer) => respond(response, answer, id), fail);
-  });
-}
-
 function respond(response: ServerResponse, answer: DirectResponse, id: string): void {
-  if (answer.status === 204) response.writeHead(204, ['X-Request-Id', id, 'Cache-Control', 'no-store']).end();
+  if (answer.status === 204)
+    response.writeHead(204, { 'X-Request-Id': id, 'Cache-Control': 'no-store' }).end();
   else
     response
       .writeHead(200, {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, durationBuckets, Histogram, Registry } from '@stream-events/service';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { clientDisconnected, whenClosed } from './closed-responses.js';
+import { clientDisconnected, whenClosed } from './client-limits.js';
 
 /**
  * Counts HTTP requests by route pattern, such as `/api/v1/users/:id`, so that clients cannot create new label values. Requests without
@@ -43,7 +43,7 @@ export class HttpMetrics {
     });
   }
 
-  /** Counts a request that a direct route served without Fastify (`serveDirectRoutes`). */
+  /** Counts a request that a direct route served without Fastify (`DirectRoutes`). */
   note(route: string, status: number, startedAtMs: number): void {
     this.requestsTotal.inc({ method: 'POST', route, status });
     if (status === clientDisconnected) return;

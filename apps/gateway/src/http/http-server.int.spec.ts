@@ -1,20 +1,19 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { eventually } from '@stream-events/testing';
-import { atMost } from '../../test/at-most.js';
 import { openRawClient } from '../../test/raw-client.js';
 import { addDirectRoute } from './direct-routes.js';
 import { createHttpServer } from './http-server.js';
-import { keepOpen } from './requests-in-progress.js';
+import { takeWebSocketUpgrades } from './web-socket-upgrades.js';
 
-const limit = 3;
 // Shorter than the 60 s after which the server ends any silent connection.
 const silenceTestMs = 50_000;
 
-/** Starts a server that allows three requests in progress. Requests to `/slow` wait for `release()`. */
-async function startServer(maxRequests = limit) {
-  const fastify = createHttpServer(false, { requests: atMost(maxRequests) }).getInstance();
+/** Starts a server on which requests to `/slow` wait for `release()`. */
+async function startServer() {
+  const fastify = createHttpServer(false).getInstance();
   const waiting: (() => void)[] = [];
   fastify.post('/slow', async () => {
     await new Promise<void>((resolve) => waiting.push(resolve));
@@ -22,12 +21,6 @@ async function startServer(maxRequests = limit) {
   });
   fastify.get('/large', () => Promise.resolve('x'.repeat(16 * 1024 ** 2)));
   fastify.get('/fast', () => Promise.resolve('done'));
-  fastify.get('/open', (request, reply) => {
-    keepOpen(request);
-    keepOpen(request);
-    reply.hijack();
-    reply.raw.flushHeaders();
-  });
   await fastify.listen({ port: 0, host: '127.0.0.1' });
   const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
   return {
@@ -52,123 +45,25 @@ async function beginRequest({ port, server }: { port: number; server: Server }, 
 }
 
 describe(createHttpServer.name, () => {
-  it('rejects requests above the limit with 503 and Retry-After until others finish', async () => {
-    const { url, waiting, release, close } = await startServer();
-    const slow = Array.from({ length: limit }, () => fetch(`${url}/slow`, { method: 'POST' }));
-    await eventually(() => expect(waiting).toHaveLength(limit));
+  it('closes the connection of a client that reads nothing for a minute', async () => {
+    const { port, server, close } = await startServer();
+    const taken = once(server, 'connection');
+    const socket = connect(port, '127.0.0.1').pause();
+    socket.on('error', () => undefined).write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [end] = (await taken) as [Socket]; // Safe cast: `connection` has this argument.
+    await eventually(() => expect(end.writableLength).toBeGreaterThan(0));
 
-    const body = 'x'.repeat(200_000);
-    const headers = { 'content-type': 'application/json' };
-    for (let round = 0; round < 2; round += 1) {
-      const refused = await fetch(`${url}/slow`, { method: 'POST', body, headers });
-      expect(refused.status).toBe(503);
-      expect(refused.headers.get('retry-after')).toBe('1');
-      expect(refused.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-      expect(refused.headers.get('x-request-id')).toMatch(/./);
-      expect(await refused.json()).toMatchObject({ status: 503, title: 'Service Unavailable' });
-    }
-    expect(waiting).toHaveLength(limit);
+    expect(end.timeout).toBe(60_000);
+    // Simulate that the time is over.
+    end.emit('timeout');
 
-    release();
-    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(slow.map(() => 200));
-    // The client sees the end of a response before the server stops counting the request.
-    await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
-    await close();
-  });
-
-  it('stops counting requests whose clients have disconnected', async () => {
-    const { url, port, waiting, release, close } = await startServer();
-    const sockets = Array.from({ length: limit }, () => connect(port, '127.0.0.1'));
-    for (const socket of sockets) socket.write('POST /slow HTTP/1.1\r\nHost: x\r\n\r\n');
-    await eventually(() => expect(waiting).toHaveLength(limit));
-    expect((await fetch(`${url}/fast`)).status).toBe(503);
-
-    for (const socket of sockets) {
-      socket.destroy();
-      await once(socket, 'close');
-    }
-
-    await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
-    release();
-    await close();
-  });
-
-  it('stops counting pipelined requests when their client disconnects', async () => {
-    const { url, port, waiting, release, close } = await startServer();
-    const socket = connect(port, '127.0.0.1');
-    const slow = 'POST /slow HTTP/1.1\r\nHost: x\r\n\r\n';
-    socket.write(slow + 'GET /fast HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(limit));
-    await eventually(() => expect(waiting).toHaveLength(1));
-    expect((await fetch(`${url}/fast`)).status).toBe(503);
-
+    expect(end.destroyed).toBe(true);
     socket.destroy();
-
-    await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
-    release();
-    await close();
-  });
-
-  it('limits the requests in progress per connection', async () => {
-    const { url, port, waiting, release, close } = await startServer(20);
-    const socket = connect(port, '127.0.0.1');
-    socket.write('POST /slow HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(50));
-    await eventually(() => expect(waiting).toHaveLength(16));
-
-    expect((await fetch(`${url}/fast`)).status).toBe(200);
-    release();
-    socket.destroy();
-    await close();
-  });
-
-  it('closes connections of clients that do not read their responses', async () => {
-    const { url, port, server, close } = await startServer();
-    const ends: Socket[] = [];
-    server.on('connection', (end: Socket) => ends.push(end));
-    const sockets = Array.from({ length: limit }, () => connect(port, '127.0.0.1').pause());
-    for (const socket of sockets) {
-      socket.on('error', () => undefined);
-      socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
-    }
-    await eventually(() => expect(ends.filter((end) => end.writableLength > 0)).toHaveLength(limit));
-    expect((await fetch(`${url}/fast`)).status).toBe(503);
-
-    // Simulate 15 s.
-    for (const end of ends.slice(0, limit)) {
-      expect(end.timeout).toBe(15_000);
-      end.emit('timeout');
-    }
-
-    await eventually(async () => expect((await fetch(`${url}/fast`)).status).toBe(200));
-    for (const socket of sockets) socket.destroy();
-    await close();
-  });
-
-  it('does not count responses that stay open, before and after they end', async () => {
-    const { url, port, waiting, release, close } = await startServer();
-    const sockets = Array.from({ length: limit + 1 }, () => connect(port, '127.0.0.1'));
-    for (const socket of sockets) {
-      socket.write('GET /open HTTP/1.1\r\nHost: x\r\n\r\n');
-      await once(socket, 'data');
-    }
-    const post = (): Promise<Response> => fetch(`${url}/slow`, { method: 'POST' });
-    const slow = Array.from({ length: limit - 1 }, post);
-    await eventually(() => expect(waiting).toHaveLength(limit - 1));
-    expect((await fetch(`${url}/fast`)).status).toBe(200);
-
-    for (const socket of sockets) {
-      socket.destroy();
-      await once(socket, 'close');
-    }
-    slow.push(post());
-    await eventually(() => expect(waiting).toHaveLength(limit));
-    expect((await fetch(`${url}/fast`)).status).toBe(503);
-    release();
-    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual(slow.map(() => 200));
     await close();
   });
 
   it('responds to a request on an open connection while closing, and closes the connection with the response', async () => {
-    const { url, port, server, close } = await startServer();
+    const { url, port, close } = await startServer();
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     const answer = async (): Promise<string> => {
       socket.write('GET /fast HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -178,15 +73,13 @@ describe(createHttpServer.name, () => {
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: keep-alive/i);
 
     const closed = close();
-    // The server now waits one second for requests on open connections.
-    const deadline = performance.now() + 20_000;
-    while (server.listening && performance.now() < deadline)
-      await new Promise((resolve) => setImmediate(resolve));
+    // The server now waits one second for requests.
+    await new Promise((resolve) => setImmediate(resolve));
 
+    expect((await fetch(`${url}/fast`)).headers.get('connection')).toBe('close');
     expect(await answer()).toMatch(/^HTTP\/1.1 200 [^]*connection: close/i);
-    await once(socket, 'close');
+    await Promise.all([closed, once(socket, 'close')]);
     await expect(fetch(`${url}/fast`)).rejects.toThrow();
-    await closed;
   });
 
   it('does not wait for silent connections while closing', async () => {
@@ -237,11 +130,13 @@ describe(createHttpServer.name, () => {
       const { port, waiting, server, release, close } = started;
       const unfinished = 'GET /fast HTTP/1.1\r\nHos';
       const busy = openRawClient(port, { bytes: `POST /slow HTTP/1.1\r\nHost: x\r\n\r\n${unfinished}` });
-      const upgraded = once(server, 'upgrade');
+      const upgraded = new Promise<Duplex>((resolve) =>
+        takeWebSocketUpgrades(server, '/ws', (_request, socket) => resolve(socket)),
+      );
       openRawClient(port, {
-        bytes: 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+        bytes: 'GET /ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
       });
-      const [, webSocket] = (await upgraded) as [unknown, Socket]; // Safe cast: `upgrade` has these arguments.
+      const webSocket = await upgraded;
       await eventually(() => expect(waiting).toHaveLength(1));
       const slow = await beginRequest(started, unfinished);
 

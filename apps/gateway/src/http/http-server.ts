@@ -1,23 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { maxHeaderSize, METHODS, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import {
+  createServer,
+  maxHeaderSize,
+  METHODS,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
-import { within } from '@stream-events/service';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
-import { limitBodies } from './body-limits.js';
 import { trustRule } from './client-address.js';
-import { serveDirectRoutes } from './direct-routes.js';
-import { closeAfterEarlyResponses } from './early-responses.js';
+import { ClientLimits } from './client-limits.js';
+import { DirectRoutes } from './direct-routes.js';
 import { takeForms } from './form-body.decorator.js';
 import { hasOneHost } from './host-header.js';
 import {
   checkIntervalMs,
   headersLimitMs,
   httpLimits,
-  lingerMs,
   maxBodyBytes,
   maxConnections,
   requestLimitMs,
@@ -26,23 +30,9 @@ import {
 } from './http-limits.js';
 import { canonicalUrl } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
-import { createGate } from './request-gate.js';
-import { limitConnections, limitRequests } from './requests-in-progress.js';
+import { endSocket, RequestGate } from './request-gate.js';
 import { addSecurityHeaders } from './security-headers.js';
 import { traceRequests, type RequestTraces } from './trace-requests.js';
-
-// A closing server waits this long for idle connections. A busy client sends its next request within this time, and the response then tells
-// the client that the connection closes.
-const idleGraceMs = 1_000;
-
-// How often a closing server looks for clients that do not finish their requests. The server destroys a connection that waits for the same
-// request at two checks in a row. The usual limits for heads and bodies (10 to 26 s) are too long: the process must stop within 25 s.
-const arrivalCheckMs = 1_500;
-
-// The server stops listening after an event-loop turn shorter than `shortTurnMs`, or after `maxTurns`. Connections that arrive during the
-// last turn are reset, so this turn must be short. An idle turn takes microseconds, but under constant load no turn is idle.
-const shortTurnMs = 0.03;
-const maxTurns = 1_000;
 
 const newline = Buffer.from('\n');
 
@@ -53,14 +43,18 @@ export function createHttpServer(
   traces?: RequestTraces,
 ): FastifyAdapter {
   const allLimits = { ...httpLimits, ...limits };
+  const clients = new ClientLimits(allLimits, trustRule(trustProxy));
+  const gate = new RequestGate(allLimits, clients);
+  const direct = new DirectRoutes(clients, traces);
   const options: FastifyHttpOptions<Server> = {
     trustProxy,
     bodyLimit: maxBodyBytes,
-    // Ends requests that a client sends byte by byte.
-    requestTimeout: requestLimitMs,
-    // Ends connections whose clients do not read the response.
-    connectionTimeout: silenceLimitMs,
-    keepAliveTimeout: 72_000,
+    serverFactory: (serveWithFastify) =>
+      createNodeServer(clients, (request, response) =>
+        gate.admit(request, response, () => {
+          if (!direct.serve(request, response)) serveWithFastify(request, response);
+        }),
+      ),
     // Serve requests on open connections normally while the server closes.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -75,38 +69,66 @@ export function createHttpServer(
     frameworkErrors: (error, _request, reply) => {
       sendProblem(reply, toServiceError(error));
     },
-    http: {
-      // Without a Host header, Node would send an empty 400. `refuseFaultyHost` sends a problem document instead.
-      requireHostHeader: false,
-      headersTimeout: headersLimitMs,
-      connectionsCheckingInterval: checkIntervalMs,
-    },
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) socket.end(printClientError(error.code));
-      // Give the client `lingerMs` to read the response and close the connection.
-      setTimeout(() => socket.destroy(), lingerMs).unref();
+      if (socket.writable) endSocket(socket, printClientError(error.code));
+      else socket.destroy();
     },
   };
   // Skip Nest's support for Express middleware, which the gateway does not use.
   const adapter = new FastifyAdapter({ ...options, skipMiddie: true });
   const fastify = adapter.getInstance();
-  fastify.server.maxConnections = maxConnections;
-  limitConnections(fastify.server, trustRule(trustProxy), allLimits.connections);
+  gate.watchRoutes(fastify);
+  direct.belongTo(fastify);
   takeRawBodies(fastify);
   refuseQueryMethod(fastify);
   endJsonWithNewline(fastify);
   correlate(fastify);
   if (traces) traceRequests(fastify, traces);
   addSecurityHeaders(fastify);
-  const gate = createGate(fastify, allLimits.anonymous);
-  const admit = limitRequests(fastify, allLimits);
-  const bodies = limitBodies(fastify, allLimits);
-  serveDirectRoutes(fastify, { gate, admit, bodies, traces });
-  closeAfterEarlyResponses(fastify);
-  endConnectionsOnClose(fastify);
+  limitBodies(fastify, clients);
+  fastify.addHook('preClose', () => clients.close(fastify.server));
   refuseFaultyHost(fastify);
-  ignoreExpectations(fastify);
   return adapter;
+}
+
+/** Creates the server with its limits. `serve` gets each request. */
+function createNodeServer(
+  clients: ClientLimits,
+  serve: (request: IncomingMessage, response: ServerResponse) => void,
+): Server {
+  const options = {
+    // Ends requests that a client sends byte by byte.
+    requestTimeout: requestLimitMs,
+    headersTimeout: headersLimitMs,
+    connectionsCheckingInterval: checkIntervalMs,
+    keepAliveTimeout: 72_000,
+    // Without a Host header, Node would send an empty 400. `refuseFaultyHost` sends a problem document instead.
+    requireHostHeader: false,
+  };
+  const server = createServer(options, serve);
+  server.maxConnections = maxConnections;
+  // Ends connections whose clients do not read the response.
+  server.setTimeout(silenceLimitMs);
+  server.on('connection', (socket) => clients.accept(socket));
+  // Ignores `Expect` headers other than 100-continue (RFC 9110 §10.1.1). Node would answer with an empty 417.
+  server.on('checkExpectation', serve);
+  return server;
+}
+
+/** Limits the bodies that Fastify reads. */
+function limitBodies(fastify: FastifyInstance, clients: ClientLimits): void {
+  fastify.addHook('preParsing', (request, reply, payload, done) => {
+    const { headers } = request;
+    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
+    if (!hasBody) return done(null, payload);
+    // Respond to unknown paths at once: no handler would read the body.
+    if (request.is404) return done(new NotFoundException(), payload);
+    const kind = request.routeOptions.config.receivesMessages ? 'messageBodies' : 'bodies';
+    clients.watchBody(request.raw, kind, (error) => {
+      if (!reply.sent) sendProblem(reply.header('Connection', 'close'), error);
+    });
+    done(null, payload);
+  });
 }
 
 /** Passes JSON bodies to handlers as raw bytes: webhook signatures cover the bytes, and event data is stored as sent. */
@@ -144,80 +166,6 @@ function withNewline(payload: unknown): unknown {
   return payload;
 }
 
-/**
- * Ends all connections when the server closes. While the server closes, each response that Fastify sends carries `Connection: close`.
- * Without this function, Fastify would add this header only for requests that arrive after the close began. Fastify would also cut idle
- * connections while a request is on its way, and wait forever for requests that never arrive in full.
- */
-function endConnectionsOnClose(fastify: FastifyInstance): void {
-  let isClosing = false;
-  const sockets = new Set<Socket>();
-  fastify.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  fastify.addHook('preClose', async () => {
-    isClosing = true;
-    await untilConnectionsAreAccepted();
-    const closed = new Promise((resolve) => {
-      // Call the close() of the base class, which only stops listening. The HTTP server's close() would also cut idle connections.
-      NetServer.prototype.close.call(fastify.server, resolve);
-    });
-    // Replaces Node's time limits for heads, because Node stops checking them when the HTTP server closes. Also ends connections that
-    // become idle later, after a response without `Connection: close`.
-    let awaiting = new Map<Socket, ServerResponse | undefined>();
-    const timer = setInterval(() => {
-      const before = awaiting;
-      awaiting = new Map(
-        [...sockets].filter(isAwaitingRequest).map((socket) => [socket, responseOf(socket)]),
-      );
-      for (const [socket, response] of awaiting)
-        if (before.has(socket) && before.get(socket) === response) socket.destroy();
-    }, arrivalCheckMs);
-    void closed.then(() => clearInterval(timer));
-    await within(idleGraceMs, closed);
-    // Neither Node nor Fastify counts a connection as idle before its first byte, so connections without any data would block the close.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  });
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
-    if (isClosing) void reply.header('Connection', 'close');
-    done(null, payload);
-  });
-}
-
-/** Private fields that Node's HTTP server sets on its sockets. Node has no public equivalent. */
-interface ServedSocket extends Socket {
-  /** Upgraded connections have no parser. */
-  parser?: object | null;
-  _httpMessage?: ServerResponse | null;
-}
-
-function responseOf(socket: ServedSocket): ServerResponse | undefined {
-  return socket._httpMessage ?? undefined;
-}
-
-/** Whether the server waits for this client to send a request, or the rest of one. */
-function isAwaitingRequest(socket: ServedSocket): boolean {
-  const response = responseOf(socket);
-  // Skip connections that the server has ended: they stay open for `lingerMs`, so that the client can read the response.
-  if (!socket.parser || socket.writableEnded) return false;
-  // Unread data in an incomplete request means that the server, not the client, is slow.
-  return !response || !(response.headersSent || response.req.complete || response.req.readableLength > 0);
-}
-
-/**
- * Waits until the process has accepted nearly all connections that the operating system has established. When the server stops listening,
- * the operating system resets the rest. Each event-loop turn accepts all pending connections, so a short turn leaves only a few.
- */
-async function untilConnectionsAreAccepted(): Promise<void> {
-  await setImmediate(); // end the current turn
-  for (let turns = 0; turns < maxTurns; turns += 1) {
-    const startedAt = performance.now();
-    await setImmediate();
-    if (performance.now() - startedAt < shortTurnMs) return;
-  }
-}
-
 /** Sends the request id to the client. The request's log lines and its messages to other services carry the same id. */
 function correlate(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -232,13 +180,6 @@ function refuseFaultyHost(fastify: FastifyInstance): void {
     const { raw } = request;
     if (hasOneHost(raw) || (raw.headers.host === undefined && raw.httpVersion !== '1.1')) done();
     else sendProblem(reply, new ServiceError('invalid', 'The request must have exactly one Host header.'));
-  });
-}
-
-/** Ignores `Expect` headers other than 100-continue (RFC 9110 §10.1.1). Node would answer with an empty 417. */
-function ignoreExpectations(fastify: FastifyInstance): void {
-  fastify.server.on('checkExpectation', (request, response) => {
-    fastify.server.emit('request', request, response);
   });
 }
 

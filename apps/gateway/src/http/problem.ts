@@ -85,8 +85,8 @@ export function writeProblem(
 }
 
 /** Builds a complete HTTP error response for a socket without a Fastify reply. The response closes the connection. */
-export function printProblem(error: ServiceError): string {
-  return printAnswer(toProblem(error), problemHeaders(error));
+export function printProblem(error: ServiceError, headers: Record<string, string> = {}): string {
+  return printAnswer(toProblem(error), { ...headers, ...problemHeaders(error) });
 }
 
 /** Builds a complete HTTP response from a problem document. The response closes the connection. */

@@ -3,9 +3,9 @@ import { eventually } from '@stream-events/testing';
 import { openRawClient, type RawClient } from '../../test/raw-client.js';
 import type { TrustProxy } from '../gateway.config.js';
 import { addDirectRoute } from './direct-routes.js';
-import { maxRequestsPerConnection, type HttpLimits } from './http-limits.js';
+import type { HttpLimits } from './http-limits.js';
 import { createHttpServer } from './http-server.js';
-import { createGate, recognizeTokens } from './request-gate.js';
+import { gateOf, RequestGate } from './request-gate.js';
 
 const messagePath = '/api/v1/platform-events/webhook';
 const typedPath = '/api/v1/platform-events/:event_type/webhook';
@@ -35,9 +35,8 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
     onClosed: () => undefined,
     onFailed: () => undefined,
   });
-  recognizeTokens(fastify.server, (authorization) =>
-    authorization === undefined ? undefined : Promise.resolve(authorization === 'Token good'),
-  );
+  gateOf(fastify.server).recognize = (authorization) =>
+    authorization === undefined ? undefined : Promise.resolve(authorization === 'Token good');
   const sockets: Socket[] = [];
   fastify.server.on('connection', (socket: Socket) => sockets.push(socket));
   let parsed = 0;
@@ -73,46 +72,92 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
   };
 }
 
-const served = (status: number): number[] => Array<number>(maxRequestsPerConnection).fill(status);
+describe(RequestGate.name, () => {
+  describe('with pipelined requests', () => {
+    const pipelined = { total: 5, perAddress: 3 };
 
-describe(createGate.name, () => {
-  describe('on a connection with many pipelined requests', () => {
     it.each([
       ['Fastify', get('/held'), 200],
       ['a direct route', post(messagePath), 204],
-    ])('refuses the first one above the limit, and drops the others (%s)', async (_, request, status) => {
+    ])('serves them one after another (%s)', async (_, request, status) => {
       const { open, held, release, close } = await startServer();
-      const { statuses, text, closed } = open(request.repeat(1_200));
-      await eventually(() => expect(held).toHaveLength(maxRequestsPerConnection));
+      const { statuses } = open(request.repeat(3));
+      for (let count = 1; count <= 3; count += 1) {
+        await eventually(() => expect(held).toHaveLength(1));
+        release();
+        await eventually(() => expect(statuses()).toHaveLength(count));
+      }
+
+      expect(statuses()).toEqual([status, status, status]);
+      await close();
+    });
+
+    it('refuses the first one above the limit, drops the others, and closes the connection', async () => {
+      const { open, held, release, close } = await startServer({ pipelined });
+      const { statuses, text, closed } = open(get('/held') + get('/fast').repeat(1_200));
+      await eventually(() => expect(held).toHaveLength(1));
 
       release();
       await closed;
 
-      expect(statuses()).toEqual([...served(status), 503]);
+      expect(statuses()).toEqual([200, 200, 200, 200, 503]);
       expect(text().match(/^connection: close\r$/gim)).toHaveLength(1);
-      expect(held).toEqual([]);
+      expect(text()).toMatch(/^retry-after: 1\r$/im);
+      expect(text()).toMatch(/^x-request-id: [0-9a-f-]{36}\r$/im);
       await close();
     });
 
     it('also counts requests that Fastify rejects before their hooks', async () => {
-      const { open, close } = await startServer();
+      const { open, close } = await startServer({ pipelined });
       const { statuses, closed } = open(get('/%zz').repeat(1_200));
 
       await closed;
 
-      expect(statuses()).toEqual([...served(400), 503]);
+      expect(statuses()).toEqual([400, 400, 400, 400, 503]);
       await close();
     });
 
-    it('parses nothing that follows', async () => {
-      const { open, held, parsed, sockets, close } = await startServer();
-      const { socket } = open(get('/held').repeat(1_200));
-      await eventually(() => expect(held).toHaveLength(maxRequestsPerConnection));
-      const before = parsed();
+    it('counts those of all connections of a client, and none of another', async () => {
+      const { open, held, release, status, close } = await startServer({ pipelined });
+      const full = open(get('/held') + get('/fast').repeat(3));
+      await eventually(() => expect(held).toHaveLength(1));
+      const second = open(get('/held') + get('/fast'));
+      const other = open(get('/held') + get('/fast'), '127.0.0.2');
+      await eventually(() => expect(held).toHaveLength(3));
+
+      expect(await status(get('/fast'))).toBe(200);
+      release();
+      await eventually(() => expect(full.statuses()).toEqual([200, 200, 200, 200]));
+      await eventually(() => expect(second.statuses()).toEqual([200, 503]));
+      await eventually(() => expect(other.statuses()).toEqual([200, 200]));
+      await close();
+    });
+
+    it('stops counting them when their client leaves, and serves none of them', async () => {
+      const { open, held, release, close } = await startServer({ pipelined });
+      for (let round = 1; round <= 3; round += 1) {
+        const { socket, closed } = open(get('/held').repeat(4));
+        await eventually(() => expect(held).toHaveLength(round));
+        socket.destroy();
+        await closed;
+      }
+      release();
+      const { statuses } = open(get('/fast').repeat(4));
+
+      await eventually(() => expect(statuses()).toEqual([200, 200, 200, 200]));
+      expect(held).toEqual([]);
+      await close();
+    });
+
+    it('ends the connection of a client that keeps sending', async () => {
+      const { open, held, parsed, close } = await startServer({ pipelined });
+      const { socket, closed } = open(get('/held').repeat(1_200));
+      await eventually(() => expect([held.length, parsed()]).toEqual([1, 1_200]));
       socket.write(get('/held').repeat(50_000));
 
-      await eventually(() => expect(sockets[0]?.bytesRead).toBe(get('/held').length * 51_200));
-      expect(parsed()).toBe(before);
+      await closed;
+      // At most the requests of one read of 64 KiB.
+      expect(parsed()).toBeLessThan(1_200 + (64 * 1024) / get('/held').length);
       await close();
     });
   });

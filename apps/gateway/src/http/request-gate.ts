@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { ServiceError } from '@stream-events/contracts';
 import type { FastifyInstance } from 'fastify';
-import { AnonymousRequests, type AnonymousLimits } from './anonymous-requests.js';
-import { linger } from './early-responses.js';
-import { maxRequestsPerConnection } from './http-limits.js';
+import { AnonymousRequests } from './anonymous-requests.js';
+import { anonymousKeyOf, dropRequests, tooManyRequests, type ClientLimits } from './client-limits.js';
+import { lingerMs, type HttpLimits } from './http-limits.js';
 import { canonicalUrl, pathOf } from './paths.js';
-import { writeProblem } from './problem.js';
-import { anonymousKeyOf, connectionOf, tooManyRequests } from './requests-in-progress.js';
+import { printProblem } from './problem.js';
 
-/** Serves a request. */
-type Serve = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** Passes a request to `serve`, or refuses the request. */
-export type Gate = (request: IncomingMessage, response: ServerResponse, serve: Serve) => void;
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route receives signed platform messages. They have separate limits. */
+    receivesMessages?: boolean;
+  }
+}
 
 /**
  * Checks the token in an `Authorization` header. Returns undefined if the header contains no token. The promise never rejects: it resolves
@@ -21,106 +22,105 @@ export type Gate = (request: IncomingMessage, response: ServerResponse, serve: S
  */
 export type RecognizeToken = (authorization: string | undefined) => Promise<boolean> | undefined;
 
-/** The limit on requests without a valid token, and how the gate recognizes a token. */
-interface Anonymous {
-  requests: AnonymousRequests;
-  recognize: RecognizeToken;
-}
-
-const limitsOf = new WeakMap<Server, Anonymous>();
+const gates = new WeakMap<Server, RequestGate>();
 
 /**
- * Creates the check that each request passes before Fastify and before the direct routes. Both would take many times as long as the
- * refusal:
+ * The check that each request passes before Fastify and before the direct routes. Both would take many times as long as the refusal:
  *
  * ```
  *  request ──▶ follows a refused request on its connection? ──────────yes──▶ dropped
  *              │ no
- *              ├▶ `maxRequestsPerConnection` are pending? ──────────────yes──▶ 503 ─┐
- *              ├▶ no valid token, and the address is at its limit? ─────yes──▶ 429 ─┴─▶ the connection closes
+ *              ├▶ too many pipelined requests of its client wait? ──────yes──▶ 503 ─┐ after the earlier responses,
+ *              │ waits for its turn on the connection                               │ and the connection closes
+ *              ├▶ no valid token, and the address is at its limit? ─────yes──▶ 429 ─┘
  *              ▼ no
  *            served
  * ```
  *
  * Platform messages need no token, and the platform may send all of them from one address.
  */
-export function createGate(fastify: FastifyInstance, limits: AnonymousLimits): Gate {
-  const anonymous: Anonymous = { requests: new AnonymousRequests(limits), recognize: () => undefined };
-  limitsOf.set(fastify.server, anonymous);
-  const isMessage = findMessageRoutes(fastify);
-  return (request, response, serve) => {
-    const { socket, method, headers } = request;
-    const connection = connectionOf(socket);
-    if (connection.isRefused) return;
-    // The new request would wait behind a response that stays open, and Node would not notice when the client disconnects.
-    if (connection.isTaken) return void socket.destroy();
-    const { pending } = connection;
-    if (pending.size >= maxRequestsPerConnection) return refuse(request, response, tooManyRequests());
-    pending.add(response);
-    // Each part of the gateway that holds something for a request releases it when the response closes.
-    response.setMaxListeners(20);
-    // Node also emits `close` when the client disconnects early.
-    response.once('close', () => pending.delete(response));
-    if (isMessage(request)) return serve(request, response);
+export class RequestGate {
+  /** The requests without a valid token. WebSockets count too, but do not pass the gate. */
+  readonly anonymous: AnonymousRequests;
+  /** Until this is set, every request counts as one without a token. */
+  recognize: RecognizeToken = () => undefined;
+  private readonly messagePaths: RegExp[] = [];
+
+  constructor(
+    limits: HttpLimits,
+    private readonly clients: ClientLimits,
+  ) {
+    this.anonymous = new AnonymousRequests(limits.anonymous);
+  }
+
+  /** Learns from the routes which requests are platform messages. */
+  watchRoutes(fastify: FastifyInstance): void {
+    gates.set(fastify.server, this);
+    fastify.addHook('onRoute', ({ url, config }) => {
+      if (config?.receivesMessages)
+        this.messagePaths.push(new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`));
+    });
+  }
+
+  /** Serves a request in its turn, or refuses the request. */
+  admit(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
+    this.clients.serveInTurn(
+      request,
+      response,
+      () => this.check(request, response, serve),
+      () => refuse(request, tooManyRequests()),
+    );
+  }
+
+  private check(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
+    if (this.isMessage(request)) return serve();
+    const { method, headers } = request;
     const key = anonymousKeyOf(request);
     // Browsers send preflights without a token. The gateway answers them before it checks a token.
-    const recognition = method === 'OPTIONS' ? undefined : anonymous.recognize(headers.authorization);
-    const { requests } = anonymous;
+    const recognition = method === 'OPTIONS' ? undefined : this.recognize(headers.authorization);
     if (!recognition) {
-      if (requests.take(key)) serve(request, response);
-      else refuse(request, response, tooManyWithoutToken());
-    } else if (requests.hasRoom(key)) {
-      serve(request, response);
-      void recognition.then((isValid) => isValid || requests.take(key));
+      if (this.anonymous.take(key)) serve();
+      else refuse(request, tooManyWithoutToken());
+    } else if (this.anonymous.hasRoom(key)) {
+      serve();
+      void recognition.then((isValid) => isValid || this.anonymous.take(key));
     } else
       void recognition.then((isValid) => {
         if (response.destroyed) return;
-        if (isValid) serve(request, response);
-        else refuse(request, response, tooManyWithoutToken());
+        if (isValid) serve();
+        else refuse(request, tooManyWithoutToken());
       });
-  };
-}
+  }
 
-/** Makes the gate of a server recognize tokens. Until then, every request counts as one without a token. */
-export function recognizeTokens(server: Server, recognize: RecognizeToken): void {
-  limitOf(server).recognize = recognize;
-}
-
-/** The limit on requests without a valid token, for WebSockets, which do not pass the gate. */
-export function anonymousRequestsOf(server: Server): AnonymousRequests {
-  return limitOf(server).requests;
-}
-
-function limitOf(server: Server): Anonymous {
-  const anonymous = limitsOf.get(server);
-  if (!anonymous) throw new Error('the HTTP server has no gate');
-  return anonymous;
-}
-
-/** Finds out which requests are platform messages, from the routes of the server. */
-function findMessageRoutes(fastify: FastifyInstance): (request: IncomingMessage) => boolean {
-  const paths: RegExp[] = [];
-  fastify.addHook('onRoute', ({ url, config }) => {
-    if (config?.receivesMessages) paths.push(new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]+')}$`));
-  });
-  return ({ method, url = '/' }) => {
+  private isMessage({ method, url = '/' }: IncomingMessage): boolean {
     if (method !== 'POST') return false;
     const path = pathOf(canonicalUrl(url));
-    return paths.some((each) => each.test(path));
-  };
+    return this.messagePaths.some((each) => each.test(path));
+  }
+}
+
+export function gateOf(server: Server): RequestGate {
+  const gate = gates.get(server);
+  if (!gate) throw new Error('the HTTP server has no gate');
+  return gate;
 }
 
 /**
- * Sends the last response of a connection. Drops the other requests of the same read, which Node has already parsed, and everything that
- * the client still sends: parsing it would take as long as serving it.
+ * Sends the last response of a connection, without the work of Fastify. Drops what the client still sends: parsing it would take as long as
+ * serving it.
  */
-function refuse(request: IncomingMessage, response: ServerResponse, error: ServiceError): void {
-  const { socket } = request;
-  connectionOf(socket).isRefused = true;
-  // Without its `data` listener, Node's parser gets no more input.
-  socket.removeAllListeners('data').on('data', () => undefined);
-  linger(request);
-  writeProblem(response, error, { 'X-Request-Id': randomUUID(), Connection: 'close' });
+function refuse({ socket }: IncomingMessage, error: ServiceError): void {
+  dropRequests(socket);
+  endSocket(socket, printProblem(error, { 'x-request-id': randomUUID() }));
+}
+
+/**
+ * Writes the last bytes of a connection, and destroys it when its client has had time to read them. If it were destroyed at once, the
+ * operating system could reset the connection, and the client might never see the response.
+ */
+export function endSocket(socket: Duplex, text: string): void {
+  socket.end(text);
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 export function tooManyWithoutToken(): ServiceError {

@@ -3,7 +3,7 @@ import { parseTraceparent, type Span, type Tracing } from '@stream-events/servic
 import type { FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
 import { trustRule, type IsTrusted } from './client-address.js';
-import { whenClosed } from './closed-responses.js';
+import { whenClosed } from './client-limits.js';
 
 /** Starts and ends the spans of HTTP requests. */
 export class RequestTraces {

@@ -1,5 +1,6 @@
-import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { becomeWebSocket, upgradeInTurn } from './client-limits.js';
 import { hasOneHost } from './host-header.js';
 import { canonicalUrl, pathOf } from './paths.js';
 
@@ -17,26 +18,12 @@ export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSo
       request.headers.upgrade?.toLowerCase() === 'websocket' &&
       // A request without exactly one Host header is served without its upgrade, and the server then rejects it.
       hasOneHost(request);
-    afterEarlierResponses(socket, () => {
-      if (isWebSocket && pathOf(canonicalUrl(request.url ?? '/')) === path) take(request, socket, head);
-      else serveWithoutUpgrade(server, { request, socket, head });
+    upgradeInTurn(socket, () => {
+      if (!isWebSocket || pathOf(canonicalUrl(request.url ?? '/')) !== path)
+        return serveWithoutUpgrade(server, { request, socket, head });
+      becomeWebSocket(socket);
+      take(request, socket, head);
     });
-  });
-}
-
-/** Calls `next` once all earlier responses on the connection have been sent. Never calls it if the connection closes first. */
-function afterEarlierResponses(socket: Duplex, next: () => void): void {
-  // Node's private field with the response in progress. Node has no public equivalent.
-  const response: unknown = '_httpMessage' in socket ? socket._httpMessage : undefined;
-  if (!(response instanceof ServerResponse)) return next();
-  // Until `next` runs, nothing else handles errors of the socket.
-  const onError = (): void => void socket.destroy();
-  socket.on('error', onError);
-  response.once('close', () => {
-    // Keep the listener: a destroyed socket can still emit an error.
-    if (socket.destroyed) return;
-    socket.off('error', onError);
-    afterEarlierResponses(socket, next);
   });
 }
 

@@ -1,4 +1,4 @@
-import type { ShareLimits } from '../http/fair-share.js';
+import type { ClientLimit } from '../http/http-limits.js';
 
 /** The limits of live delivery. docs/live.md and the API descriptions take their values from here. */
 
@@ -36,11 +36,8 @@ export const catchUpLimits: CatchUpLimits = { perUser: 2, turnMs: 5_000, message
 
 /** Limits on the WebSockets of one gateway process. */
 export interface WebSocketLimits {
-  /**
-   * Limits on sockets that have not sent a valid token. At a limit, the gateway closes the longest-waiting socket of the address that has
-   * the most (see `FairShare`). Ordinary clients send their token immediately, so that socket is probably an attacker's.
-   */
-  waiting: ShareLimits;
+  /** Limits on sockets that have not sent a valid token. */
+  waiting: ClientLimit;
   /** Time limit for a socket to send its token. */
   tokenMs: number;
   /** How often the gateway pings a socket, and the time limit for the pong. */
@@ -49,7 +46,7 @@ export interface WebSocketLimits {
 
 export const webSocketLimits: WebSocketLimits = {
   // After a restart, 1,000 clients behind one address can reconnect at the same time.
-  waiting: { total: 2_000, perAddress: 1_000, patienceMs: 1_000 },
+  waiting: { total: 2_000, perAddress: 1_000 },
   tokenMs: 10_000,
   pingMs: 30_000,
 };

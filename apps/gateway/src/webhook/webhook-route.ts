@@ -9,7 +9,7 @@ import { webhookKeysPath, webhookPath } from '@stream-events/platforms';
 import { WebhookService } from './webhook.service.js';
 
 /**
- * Serves the platform's callbacks without Fastify (`serveDirectRoutes`). `WebhookController` serves the requests that a direct route
+ * Serves the platform's callbacks without Fastify (`DirectRoutes`). `WebhookController` serves the requests that a direct route
  * declines, and the paths that have no direct route: callbacks for one event type, and callbacks with the fingerprint of an unconfigured
  * secret.
  */

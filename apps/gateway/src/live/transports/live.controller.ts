@@ -7,7 +7,7 @@ import { AllowAccess } from '../../access/allow-access.decorator.js';
 import { StaysOpen } from '../../access/stays-open.decorator.js';
 import { CurrentUser, type Caller } from '../../access/caller.js';
 import { Answers, RefusesWith } from '../../http/api-decorators.js';
-import { isAlone, keepOpen } from '../../http/requests-in-progress.js';
+import { stopCounting } from '../../http/client-limits.js';
 import { LiveConnections } from '../connections/live-connections.service.js';
 import { ServerSentEventsParameters, WebSocketParameters } from './live-parameters.js';
 import { parseLiveFields, readLiveQuery } from './live-request.js';
@@ -72,13 +72,10 @@ export class LiveController {
       caller,
       address: request.ip,
       isGone: () => reply.raw.destroyed,
-      makeSink: () => {
-        refuseUnlessAlone(request);
-        return new ServerSentSink(beginStream(reply));
-      },
+      makeSink: () => new ServerSentSink(beginStream(reply)),
     });
     if (!connection) return void reply.hijack();
-    keepOpen(request);
+    stopCounting(request.raw.socket);
     const { raw: response } = reply;
     response.once('close', () => connection.leave());
     // LiveConnection detects a stalled client only when much data is buffered. This timeout also covers clients with little buffered data.
@@ -112,18 +109,6 @@ export class LiveController {
       'This path accepts WebSockets only: connect with a WebSocket client.',
     );
   }
-}
-
-/**
- * Rejects a stream while another request is pending on the same HTTP connection. HTTP sends the responses in order: a request after the
- * stream would wait forever, and the stream would wait for any response before it.
- */
-function refuseUnlessAlone(request: FastifyRequest): void {
-  if (isAlone(request)) return;
-  throw new ServiceError(
-    'invalid',
-    'Open the event stream on its own connection: another request is still pending on this one.',
-  );
 }
 
 /** Sends the headers, including those already set on the reply, and keeps the response open. */

@@ -5,11 +5,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type ErrorCode } from '@stream-events/contracts';
 import { FailureLog, LOGGER, type Logger } from '@stream-events/service';
 import { WebSocket, WebSocketServer } from 'ws';
-import { FairShare, type Claim } from '../../http/fair-share.js';
 import type { AnonymousRequests } from '../../http/anonymous-requests.js';
 import { printProblem, toServiceError } from '../../http/problem.js';
-import { anonymousRequestsOf, tooManyWithoutToken } from '../../http/request-gate.js';
-import { anonymousKeyOf, clientAddress, clientKeyOf, stopCounting } from '../../http/requests-in-progress.js';
+import { endSocket, gateOf, tooManyWithoutToken } from '../../http/request-gate.js';
+import {
+  anonymousKeyOf,
+  clientAddress,
+  ClientCounter,
+  clientKeyOf,
+  stopCounting,
+} from '../../http/client-limits.js';
 import { takeWebSocketUpgrades } from '../../http/web-socket-upgrades.js';
 import { readToken, refuseWithoutRights } from '../../access/access-control.service.js';
 import { RateLimits } from '../../access/rate-limits.service.js';
@@ -75,7 +80,7 @@ export class WebSockets {
   private readonly server = new WebSocketServer(serverOptions);
   /** Sockets that are not live yet, including those that are being rejected. */
   private readonly waiting = new Set<WebSocket>();
-  private readonly places: FairShare;
+  private readonly places: ClientCounter;
   private readonly failures: FailureLog;
   private isStopped = false;
 
@@ -87,22 +92,23 @@ export class WebSockets {
     @Inject(WEB_SOCKET_OPTIONS) private readonly options: WebSocketOptions,
   ) {
     this.failures = new FailureLog(logger);
-    this.places = new FairShare(options.waiting);
+    this.places = new ClientCounter(options.waiting);
     this.server.on('wsClientError', (error, socket) =>
-      refuse(socket, new ServiceError('invalid', `The WebSocket handshake is invalid: ${error.message}.`)),
+      endSocket(
+        socket,
+        printProblem(new ServiceError('invalid', `The WebSocket handshake is invalid: ${error.message}.`)),
+      ),
     );
   }
 
   /** Accepts WebSocket upgrades on an HTTP server. */
   attach(server: Server): void {
-    const anonymous = anonymousRequestsOf(server);
+    const { anonymous } = gateOf(server);
     takeWebSocketUpgrades(server, webSocketPath, (request, socket, head) => {
-      // Neither Node nor `ws` handles socket errors before the handshake is complete. An unhandled error would crash the process.
-      socket.on('error', () => socket.destroy());
       this.accept({ request, socket, head }, anonymous).catch((error: unknown) => {
         const refusal = toServiceError(error);
         if (refusal.code === 'internal') this.log(refusal);
-        refuse(socket, refusal);
+        endSocket(socket, printProblem(refusal));
       });
     });
   }
@@ -119,14 +125,14 @@ export class WebSockets {
     // Other clients behind the same address can still connect with a valid token in the handshake.
     if (!anonymous.hasRoom(anonymousKeyOf(request)) && !(await this.hasValidToken(request)))
       throw tooManyWithoutToken();
-    const place = this.places.claim(clientKeyOf(request), 1);
-    if (!place)
+    const release = this.places.take(clientKeyOf(request));
+    if (!release)
       throw new ServiceError(
         'unavailable',
         'Too many connections have not sent their token yet. Try again in a few seconds.',
       );
-    releaseWithSocket(place, socket);
-    const client = { request, socket, place, anonymous };
+    socket.once('close', release);
+    const client = { request, socket, release, anonymous };
     this.server.handleUpgrade(request, socket, head, (webSocket) => void this.welcome(webSocket, client));
   }
 
@@ -154,7 +160,7 @@ export class WebSockets {
   /** Returns undefined if the client disconnects. */
   private async admit(
     webSocket: WebSocket,
-    { request, socket, place, anonymous }: WaitingClient,
+    { request, socket, release, anonymous }: WaitingClient,
   ): Promise<LiveConnection | undefined> {
     const query = readLiveQuery(request.url ?? '/');
     const introduction = await this.readIntroduction(webSocket, request.headers.authorization);
@@ -180,7 +186,7 @@ export class WebSockets {
     });
     if (!connection) return undefined;
     this.waiting.delete(webSocket);
-    place.release();
+    release();
     stopCounting(socket);
     webSocket.once('close', (code) => connection.leave(code));
     return connection;
@@ -233,31 +239,16 @@ interface Handshake {
 
 /** A client whose socket is not live yet. */
 interface WaitingClient extends Omit<Handshake, 'head'> {
-  /** The client's place among the waiting sockets. */
-  place: Claim;
+  /** Stops counting the client among the waiting sockets. */
+  release: () => void;
   /** Counts the client if it presents no valid token. */
   anonymous: AnonymousRequests;
-}
-
-/**
- * Releases the place when the socket closes, and lets `FairShare` reclaim it earlier by destroying the socket. This function is separate to
- * save memory: a listener retains its enclosing scope. Inside `accept`, it would retain the request (about 2 KiB) as long as the client is
- * connected.
- */
-function releaseWithSocket(place: Claim, socket: Duplex): void {
-  place.offer(() => socket.destroy().destroyed);
-  socket.once('close', () => place.release());
 }
 
 /** Formats an error for a close frame: the errors by field or, if there are none, the detail. */
 function describe({ detail, errors }: ServiceError): string {
   const faults = Object.entries(errors ?? {}).map(([field, texts]) => `${field}: ${texts.join(', ')}`);
   return faults.length > 0 ? faults.join('; ') : detail;
-}
-
-function refuse(socket: Duplex, error: ServiceError): void {
-  socket.once('finish', () => socket.destroy());
-  socket.end(printProblem(error));
 }
 
 /** Pings a socket regularly, and terminates it if no pong arrives before the next ping. */
