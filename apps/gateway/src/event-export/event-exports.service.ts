@@ -5,7 +5,8 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError, type ExportEventsRequest } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
 import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
-import { payersOf, shareOf, type Caller, type Payer } from '../access/caller.js';
+import type { Caller } from '../access/caller.js';
+import { ConcurrencyLimit } from '../access/concurrency-limit.js';
 import { endedTokenError, TokenLookup } from '../access/token-lookup.service.js';
 import { WorkBudgets } from '../access/work-budgets.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
@@ -35,7 +36,8 @@ export interface ExportClient {
 /** Runs the exports of this process. Each export reads at the client's pace, at most one page ahead. */
 @Injectable()
 export class EventExports {
-  private readonly running = new Map<AbortController, Caller>();
+  private readonly running = new Set<AbortController>();
+  private readonly turns: ConcurrencyLimit;
   private readonly exportedTotal: Counter;
   private readonly failures: FailureLog;
   private isStopped = false;
@@ -49,6 +51,7 @@ export class EventExports {
     @Optional() private readonly limits: ExportLimits = exportLimits,
   ) {
     const { running } = this;
+    this.turns = new ConcurrencyLimit(limits.perUser);
     this.failures = new FailureLog(logger);
     this.exportedTotal = new Counter({
       name: 'gateway_exported_events_total',
@@ -72,9 +75,9 @@ export class EventExports {
    * @throws ServiceError `too_many_requests`, `unavailable`, or `unauthenticated`, before the response begins
    */
   async send(request: ExportEventsRequest, client: ExportClient): Promise<void> {
-    this.refuseTooMany(client.caller);
+    const endTurn = this.beginTurn(client.caller);
     const ending = new AbortController();
-    this.running.set(ending, client.caller);
+    this.running.add(ending);
     const tokenWatch = setInterval(() => void this.endIfRevoked(client.caller, ending), tokenCheckMs);
     try {
       const pages = await beginExport({
@@ -82,7 +85,7 @@ export class EventExports {
         request,
         requestId: client.requestId,
         // Divide the user's rate among the user's exports.
-        rate: () => this.limits.eventsPerSecond / Math.max(1, this.countOf(client.caller)),
+        rate: () => this.limits.eventsPerSecond / Math.max(1, this.turns.runningOf(client.caller.id)),
         beginWork: () => this.budgets.begin(client.caller, ending.signal),
         outageMs: this.limits.outageMs,
         signal: ending.signal,
@@ -96,13 +99,14 @@ export class EventExports {
       clearInterval(tokenWatch);
       ending.abort();
       this.running.delete(ending);
+      endTurn();
     }
   }
 
   /** Ends all exports and rejects new ones. */
   stop(): void {
     this.isStopped = true;
-    for (const ending of this.running.keys()) ending.abort(stopping());
+    for (const ending of this.running) ending.abort(stopping());
   }
 
   private async stream(
@@ -148,29 +152,16 @@ export class EventExports {
     }
   }
 
-  private countOf({ id }: Pick<Payer, 'id'>): number {
-    return [...this.running.values()].filter((caller) => payersOf(caller).some((each) => each.id === id))
-      .length;
-  }
-
-  private refuseTooMany(caller: Caller): void {
+  private beginTurn(caller: Caller): () => void {
     if (this.isStopped) throw stopping();
-    const { exports, forOwners, perUser } = this.limits;
+    const { exports, forOwners } = this.limits;
     if (this.running.size >= (caller.role === 'owner' ? exports : exports - forOwners))
       throw new ServiceError(
         'unavailable',
         'This gateway is running too many exports. Retry after the time in `Retry-After`.',
         { retryAfterSeconds: 10 },
       );
-    for (const payer of payersOf(caller)) {
-      const max = shareOf(perUser, payer);
-      if (this.countOf(payer) < max) continue;
-      throw new ServiceError(
-        'too_many_requests',
-        `This ${payer.share < 1 ? 'token' : 'user'} already has ${max} ${max === 1 ? 'export' : 'exports'} running at this gateway, which is the maximum. Retry when an export has ended.`,
-        { retryAfterSeconds: 10 },
-      );
-    }
+    return this.turns.take(caller, tooManyExports);
   }
 }
 
@@ -178,6 +169,14 @@ async function* inPieces(pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   for await (const page of pages)
     for (let start = 0; start < page.length; start += pieceBytes)
       yield page.subarray(start, start + pieceBytes);
+}
+
+function tooManyExports(payer: string, max: number): ServiceError {
+  return new ServiceError(
+    'too_many_requests',
+    `This ${payer} already has ${max} ${max === 1 ? 'export' : 'exports'} running at this gateway, which is the maximum. Retry when an export has ended.`,
+    { retryAfterSeconds: 10 },
+  );
 }
 
 function stopping(): ServiceError {
