@@ -86,7 +86,7 @@ export const variables = {
     },
   ),
   RATE_LIMIT_REQUESTS: integer(
-    'Maximum number of requests per second from one user at each gateway. A named token can use half of them. 0: no limit, and also no limit on the concurrent requests and the working time of a user',
+    'Maximum number of requests per second from one user at each gateway. A named token can use half of them. 0: no limit, and also no limit on the concurrent requests of a user',
     [0, 1_000_000],
     {
       default: 200,

@@ -24,7 +24,6 @@ import { AccessControl } from '../src/access/access-control.service.js';
 import { AccessGuard } from '../src/access/access.guard.js';
 import { RateLimits } from '../src/access/rate-limits.service.js';
 import { UserTurns } from '../src/access/user-turns.service.js';
-import { WorkBudgets } from '../src/access/work-budgets.service.js';
 import { TokenLookup } from '../src/access/token-lookup.service.js';
 import { Tokens } from '../src/tokens/tokens.service.js';
 import { connectGateway } from './connect-gateway.js';
@@ -123,7 +122,6 @@ export class LiveEdges {
             useValue: new RateLimits({ RATE_LIMIT_REQUESTS: 0, RATE_LIMIT_WRITES: 0 }),
           },
           { provide: UserTurns, useValue: new UserTurns({ RATE_LIMIT_REQUESTS: 0 }) },
-          { provide: WorkBudgets, useValue: new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }) },
           TokenLookup,
           Tokens,
           TokenWatch,
@@ -232,6 +230,5 @@ function createConnections(
 ): LiveConnections {
   const board = new UsageBoard();
   const places = new ConnectionPlaces(board, limits);
-  const budgets = new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 });
-  return new LiveConnections(feed, history, metrics, places, new CatchUps(board, metrics), budgets, tokens);
+  return new LiveConnections(feed, history, metrics, places, new CatchUps(board, metrics), tokens);
 }

@@ -10,7 +10,6 @@ import { callerOf, type Caller } from './caller.js';
 import { RateLimits } from './rate-limits.service.js';
 import type { TokenLookup } from './token-lookup.service.js';
 import { UserTurns } from './user-turns.service.js';
-import { WorkBudgets } from './work-budgets.service.js';
 
 const config = { RATE_LIMIT_REQUESTS: 100, RATE_LIMIT_WRITES: 10, REGISTRATION: 'owner' } as const;
 
@@ -44,7 +43,6 @@ async function startServer() {
     tokens as TokenLookup, // Safe cast: AccessControl calls only these methods.
     new RateLimits(config, () => 0),
     new UserTurns(config),
-    new WorkBudgets(config),
     new RequestLog(createLogger('test', 'silent')),
     config,
   ).watch(fastify);

@@ -12,7 +12,6 @@ import { callerOf, hasScope, isOwner, setCaller, type Caller } from './caller.js
 import { RateLimitError, RateLimits } from './rate-limits.service.js';
 import { TokenLookup } from './token-lookup.service.js';
 import { UserTurns } from './user-turns.service.js';
-import { WorkBudgets } from './work-budgets.service.js';
 
 // Delay before a rate-limit error is sent. It keeps clients that retry immediately from occupying the gateway.
 const rateRefusalMs = 1_000;
@@ -20,17 +19,13 @@ const rateRefusalMs = 1_000;
 /** Resolves when the request may continue. Throws the error to send if the request is rejected. */
 type Check = (access: Access, request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
-/** Checks who can use which route, and enforces rate limits and work budgets. */
+/** Checks who can use which route, and enforces the limits on requests. */
 @Injectable()
 export class AccessControl {
-  /** For each running request, the function that ends its work and charges the user's budget. */
-  private readonly ends = new WeakMap<FastifyRequest, () => void>();
-
   constructor(
     private readonly tokens: TokenLookup,
     private readonly limits: RateLimits,
     private readonly turns: UserTurns,
-    private readonly budgets: WorkBudgets,
     private readonly log: RequestLog,
     @Inject(CONFIG) private readonly config: Pick<GatewayConfig, 'REGISTRATION'>,
   ) {}
@@ -47,12 +42,8 @@ export class AccessControl {
     );
     fastify.addHook(
       'preHandler',
-      this.hook((access, request, reply) => this.beginWork(access, request, reply)),
+      this.hook((access, request) => this.checkAgain(access, request)),
     );
-    fastify.addHook('onSend', (request, _reply, payload, done) => {
-      this.ends.get(request)?.();
-      done(null, payload);
-    });
   }
 
   /** Wraps a check as a Fastify hook. The request continues if the check passes and the client is still connected. */
@@ -78,19 +69,10 @@ export class AccessControl {
     void sendRefusal(reply, error);
   }
 
-  /**
-   * Charges the user's work budget from the end of the request body until the response is ready or the client leaves. Checks access again
-   * after the wait for the budget, because the token or the user's rights may have changed while the body arrived or the request waited.
-   */
-  private async beginWork(access: Access, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const caller = callerOf(request);
+  /** Checks access again: the token or the user's rights may have changed while the body arrived or the request waited for its turn. */
+  private async checkAgain(access: Access, request: FastifyRequest): Promise<void> {
     // Live connections and exports stay open. They check their tokens themselves, repeatedly.
-    if (!caller || request.routeOptions.config.staysOpen) return;
-    const leaving = new AbortController();
-    reply.raw.once('close', () => leaving.abort());
-    const end = await this.budgets.begin(caller, leaving.signal);
-    this.ends.set(request, end);
-    reply.raw.once('close', end);
+    if (!callerOf(request) || request.routeOptions.config.staysOpen) return;
     setCaller(request, await this.decide(access, request.headers.authorization));
   }
 

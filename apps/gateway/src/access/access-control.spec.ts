@@ -11,7 +11,6 @@ import { AllowAccess, type Access } from './allow-access.decorator.js';
 import { setCaller, type Caller } from './caller.js';
 import { RateLimits } from './rate-limits.service.js';
 import { UserTurns } from './user-turns.service.js';
-import { WorkBudgets } from './work-budgets.service.js';
 import type { TokenLookup } from './token-lookup.service.js';
 
 const key = '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b';
@@ -99,7 +98,6 @@ async function attempt(
     tokens as TokenLookup, // Safe cast: AccessControl calls only `authenticate`.
     new RateLimits({ RATE_LIMIT_REQUESTS: 0, RATE_LIMIT_WRITES: 0 }),
     new UserTurns({ RATE_LIMIT_REQUESTS: 0 }),
-    new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }),
     new RequestLog(createLogger('test', 'silent')),
     { REGISTRATION: registration },
   );

@@ -7,7 +7,6 @@ import { DiskSpace } from './disk-space.service.js';
 import { RateLimits } from './rate-limits.service.js';
 import { UserTurns } from './user-turns.service.js';
 import { TokenLookup } from './token-lookup.service.js';
-import { WorkBudgets } from './work-budgets.service.js';
 
 /** Authenticates requests, and rejects those that the user has no right to send or that exceed a limit. */
 @Module({
@@ -18,9 +17,8 @@ import { WorkBudgets } from './work-budgets.service.js';
     RateLimits,
     TokenLookup,
     UserTurns,
-    WorkBudgets,
     { provide: APP_GUARD, useClass: AccessGuard },
   ],
-  exports: [AccessControl, RateLimits, TokenLookup, WorkBudgets],
+  exports: [AccessControl, RateLimits, TokenLookup],
 })
 export class AccessModule {}

@@ -13,7 +13,6 @@ import { eventually } from '@stream-events/testing';
 import { openRawClient } from '../../test/raw-client.js';
 import type { Caller } from '../access/caller.js';
 import type { TokenLookup } from '../access/token-lookup.service.js';
-import { WorkBudgets } from '../access/work-budgets.service.js';
 import { createHttpServer } from '../http/http-server.js';
 import { EventExports } from './event-exports.service.js';
 import type { ExportLimits } from './export-limits.js';
@@ -25,18 +24,21 @@ class Pages {
   readonly requests: (string | undefined)[] = [];
   /** How many requests to reject, starting with the second page. */
   failures = 0;
+  /** Resolves when the first page is ready. */
+  ready: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly count: number) {}
 
-  request(_contract: unknown, { after }: ExportEventsRequest): Promise<ExportEventsReply> {
+  async request(_contract: unknown, { after }: ExportEventsRequest): Promise<ExportEventsReply> {
     this.requests.push(after);
+    await this.ready;
     if (after !== undefined && this.failures > 0) {
       this.failures -= 1;
-      return Promise.reject(new ServiceError('unavailable', 'away'));
+      throw new ServiceError('unavailable', 'away');
     }
     const page = Number(after ?? 0);
     const next = page + 1 < this.count ? String(page + 1) : null;
-    return Promise.resolve({ bytes: Buffer.alloc(pageBytes, page), count: 2, next });
+    return { bytes: Buffer.alloc(pageBytes, page), count: 2, next };
   }
 }
 
@@ -59,17 +61,19 @@ afterEach(() => {
  * token. The user `owner` is an owner. Requests to `/held` never get a response.
  */
 async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
+  const checked: string[] = [];
   const tokens: Pick<TokenLookup, 'findEnded'> = {
-    findEnded: (stamps) =>
-      Promise.resolve(
+    findEnded: (stamps) => {
+      checked.push(...stamps);
+      return Promise.resolve(
         stamps.filter((stamp) => revoked.includes(stamp)).map((stamp) => ({ stamp, isChanged: false })),
-      ),
+      );
+    },
   };
   const metrics = new Registry();
   const exports = new EventExports(
     pages as unknown as RequestClient, // Safe cast: exports call only `request`.
     tokens as TokenLookup, // Safe cast: exports call only `findEnded`.
-    new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }),
     createLogger('test', 'silent'),
     metrics,
     { ...limits, ...overrides },
@@ -105,7 +109,7 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   };
   const metric = async (name: string): Promise<number | undefined> =>
     (await metrics.getSingleMetric(name)?.get())?.values[0]?.value;
-  return { exports, open, sent, metric, port };
+  return { exports, open, sent, metric, port, checked };
 }
 
 async function read(response: IncomingMessage): Promise<Buffer> {
@@ -263,9 +267,11 @@ describe(EventExports.name, () => {
     expect(other.destroyed).toBe(false);
   });
 
-  it('rejects an export whose token was revoked before the response begins', async () => {
+  it('rejects an export whose token was revoked while it reads the first page', async () => {
     revoked = ['/a'];
-    const { open, metric } = await serve(new Pages(3));
+    const pages = new Pages(3);
+    const { open, metric, checked } = await serve(pages);
+    pages.ready = eventually(() => expect(checked).toContain('/a'));
 
     expect((await open('a')).statusCode).toBe(401);
     expect((await open('b')).statusCode).toBe(200);

@@ -8,7 +8,6 @@ import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stre
 import type { Caller } from '../access/caller.js';
 import { ConcurrencyLimit } from '../access/concurrency-limit.js';
 import { endedTokenError, TokenLookup } from '../access/token-lookup.service.js';
-import { WorkBudgets } from '../access/work-budgets.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
 import { beginExport } from './export-pages.js';
 import { ReaderPace } from './reader-pace.js';
@@ -45,7 +44,6 @@ export class EventExports {
   constructor(
     private readonly client: RequestClient,
     private readonly tokens: TokenLookup,
-    @Inject(WorkBudgets) private readonly budgets: Pick<WorkBudgets, 'begin'>,
     @Inject(LOGGER) logger: Logger,
     metrics: Registry,
     @Optional() private readonly limits: ExportLimits = exportLimits,
@@ -86,13 +84,10 @@ export class EventExports {
         requestId: client.requestId,
         // Divide the user's rate among the user's exports.
         rate: () => this.limits.eventsPerSecond / Math.max(1, this.turns.runningOf(client.caller.id)),
-        beginWork: () => this.budgets.begin(client.caller, ending.signal),
         outageMs: this.limits.outageMs,
         signal: ending.signal,
         onPage: ({ count }) => this.exportedTotal.inc(count),
       });
-      // Check the token again: the first page may have waited for the user's work budget.
-      await this.endIfRevoked(client.caller, ending);
       ending.signal.throwIfAborted();
       await this.stream(pages, client, ending);
     } finally {

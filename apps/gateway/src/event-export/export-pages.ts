@@ -21,8 +21,6 @@ export interface ExportReading {
   requestId: string;
   /** The current maximum events per second. */
   rate: () => number;
-  /** Waits until the next page can be read. Call the returned function after reading it. */
-  beginWork: () => Promise<() => void>;
   /** Maximum time for retries while the events service is unavailable, in milliseconds. */
   outageMs: number;
   /** Aborts if the export must end early. */
@@ -70,16 +68,13 @@ async function readWithRetries(reading: ExportReading, after: string): Promise<E
   }
 }
 
-async function readOnce(
-  { client, request, requestId, beginWork }: ExportReading,
+function readOnce(
+  { client, request, requestId }: ExportReading,
   after: string | undefined,
 ): Promise<ExportEventsReply> {
-  const end = await beginWork();
-  return client
-    .request(
-      exportEvents,
-      { ...request, ...(after !== undefined && { after }) },
-      { correlationId: requestId },
-    )
-    .finally(end);
+  return client.request(
+    exportEvents,
+    { ...request, ...(after !== undefined && { after }) },
+    { correlationId: requestId },
+  );
 }

@@ -2,7 +2,6 @@ import { Registry } from '@stream-events/service';
 import { MadeFeed, MadeSink } from '../../../test/live-events.js';
 import type { Caller } from '../../access/caller.js';
 import type { EndedToken } from '../../access/token-lookup.service.js';
-import { WorkBudgets } from '../../access/work-budgets.service.js';
 import type { EventFeed } from '../stream/event-feed.service.js';
 import type { EventHistory } from '../stream/event-history.service.js';
 import { CatchUps } from '../usage/catch-ups.js';
@@ -41,7 +40,6 @@ describe(LiveConnections.name, () => {
       metrics,
       places,
       new CatchUps(board, metrics),
-      new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 }),
       {
         findEnded: ([asked = '']) => {
           checks.push(asked);

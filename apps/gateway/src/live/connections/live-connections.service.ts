@@ -3,7 +3,6 @@ import type { LiveControl, LiveReport, LiveTarget } from '@stream-events/contrac
 import { Registry } from '@stream-events/service';
 import type { Caller } from '../../access/caller.js';
 import { endedTokenError, TokenLookup, type EndedToken } from '../../access/token-lookup.service.js';
-import { WorkBudgets } from '../../access/work-budgets.service.js';
 import { EventFeed, type Interruption } from '../stream/event-feed.service.js';
 import { EventHistory } from '../stream/event-history.service.js';
 import { FanOut } from './fan-out.js';
@@ -44,7 +43,6 @@ export class LiveConnections {
     registry: Registry,
     private readonly places: ConnectionPlaces,
     private readonly catchUps: CatchUps,
-    @Inject(WorkBudgets) private readonly budgets: Pick<WorkBudgets, 'begin'>,
     @Inject(TokenLookup) private readonly tokens: Pick<TokenLookup, 'findEnded'>,
   ) {
     this.metrics = new ConnectionMetrics(this.connections, registry);
@@ -104,7 +102,7 @@ export class LiveConnections {
     const limited = { ...request, filter: { ...request.filter, limits: caller.token.limits } };
     const connection = new LiveConnection(limited, client.makeSink(), {
       feed: this.feed,
-      history: new CatchUpHistory(this.history, this.catchUps, this.budgets, caller),
+      history: new CatchUpHistory(this.history, this.catchUps, caller),
       fanOut: this.fanOut,
       onClosed: (closed, closing) => this.onClosed(closed, closing),
     });

@@ -1,6 +1,5 @@
 import { pause } from '@stream-events/service';
-import type { Caller, LimitedCaller } from '../../access/caller.js';
-import type { WorkBudgets } from '../../access/work-budgets.service.js';
+import type { LimitedCaller } from '../../access/caller.js';
 import type { EventHistory, HistoryPage, Place } from '../stream/event-history.service.js';
 import type { CatchUps, CatchUpTurn } from './catch-ups.js';
 
@@ -15,8 +14,7 @@ export class CatchUpHistory {
   constructor(
     private readonly history: Pick<EventHistory, 'read'>,
     private readonly catchUps: CatchUps,
-    private readonly budgets: Pick<WorkBudgets, 'begin'>,
-    private readonly caller: LimitedCaller & Pick<Caller, 'role'>,
+    private readonly caller: LimitedCaller,
   ) {}
 
   /**
@@ -30,8 +28,7 @@ export class CatchUpHistory {
     await this.turn;
     const waitMs = this.dueAt - performance.now();
     if (waitMs > 0) await pause(waitMs, signal);
-    const end = await this.budgets.begin(this.caller, signal);
-    const page = await this.history.read(place, signal).finally(end);
+    const page = await this.history.read(place, signal);
     this.dueAt = performance.now() + this.timeOf(place, page);
     if (!signal.aborted) this.idleTimer = setTimeout(() => this.rest(), this.catchUps.limits.turnMs).unref();
     return page;

@@ -1,7 +1,6 @@
 import { Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
 import { userOf, withNamedToken } from '../../../test/limited-callers.js';
-import { WorkBudgets } from '../../access/work-budgets.service.js';
 import type { CatchUpLimits } from '../live-limits.js';
 import { CatchUpHistory } from './catch-up-history.js';
 import { CatchUps, type CatchUpTurn } from './catch-ups.js';
@@ -150,9 +149,8 @@ describe(CatchUpHistory.name, () => {
   const page = { kind: 'events' as const, events: [], next: 2 };
   const place = { epoch: '1a2b3c4d', from: 1, until: 1 };
   const read = (): Promise<typeof page> => Promise.resolve(page);
-  const budgets = new WorkBudgets({ RATE_LIMIT_REQUESTS: 0 });
   const create = ({ catchUps }: Gateway): CatchUpHistory =>
-    new CatchUpHistory({ read }, catchUps, budgets, userOf('ada'));
+    new CatchUpHistory({ read }, catchUps, userOf('ada'));
 
   it('reads in one turn until it rests', async () => {
     const [gateway] = startGateways(1);
