@@ -122,7 +122,7 @@ async function start(shell: Shell<GatewayConfig>) {
 
   await app.get(Seeds).apply();
   await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect(), usage.connect()]);
-  await named.connect();
+  await named.connect({ id: reporter.id, list: () => board.gatewayIds });
   client.listen(instanceReportSubject, (text) => board.learn(text));
   client.listen(connectionReportSubject, (text) => completed.learn(text));
   await replayChannel.connect((event, connectionName) => live.replay(event, connectionName));

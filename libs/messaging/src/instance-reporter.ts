@@ -41,7 +41,8 @@ const measureLimitMs = 2_000;
  * lost, which does no harm, because each report is complete.
  */
 export class InstanceReporter {
-  private readonly id = randomUUID();
+  /** The id in the reports. */
+  readonly id: string = randomUUID();
   private readonly startedAt = Date.now();
   /** When the instance started, in milliseconds by a monotonic clock. */
   private readonly startedAtMs = performance.now();

@@ -39,9 +39,9 @@ import { UsageChannel } from './usage/usage-channel.js';
     LiveConnections,
     {
       provide: NamedConnections,
-      inject: [CONFIG, LiveConnections, UsageBoard, LOGGER],
-      useFactory: ({ NATS_URL }: GatewayConfig, live: LiveConnections, board: UsageBoard, logger: Logger) =>
-        new NamedConnections({ urls: NATS_URL, name: 'gateway-connections' }, live, board, logger),
+      inject: [CONFIG, LiveConnections, LOGGER],
+      useFactory: ({ NATS_URL }: GatewayConfig, live: LiveConnections, logger: Logger) =>
+        new NamedConnections({ urls: NATS_URL, name: 'gateway-connections' }, live, logger),
     },
     UsageBoard,
     {

@@ -69,6 +69,17 @@ describe(InstanceBoard.name, () => {
     expect(statuses()).toEqual([]);
   });
 
+  it('lists the gateways, without silent ones and those that left', () => {
+    const { sut, learn, clock } = setup();
+    for (const id of ['silent', 'left', 'open']) learn({ id, service: 'gateway' });
+    learn();
+    learn({ id: 'left', service: 'gateway', isLeaving: true });
+    clock.now += 15_001;
+    learn({ id: 'open', service: 'gateway' });
+
+    expect(sut.gatewayIds).toEqual(['open']);
+  });
+
   it('removes an instance that leaves', () => {
     const { learn, statuses } = setup();
     learn();

@@ -42,6 +42,13 @@ export class InstanceBoard {
       .sort((one, other) => compare(one.report, other.report));
   }
 
+  /** The ids of the gateways whose reports are not overdue. */
+  get gatewayIds(): string[] {
+    return this.read()
+      .filter(({ report, isSilent }) => report.service === 'gateway' && !isSilent)
+      .map(({ report }) => report.id);
+  }
+
   private forgetOldest(): void {
     for (const [id, { heardAt }] of this.instances) {
       if (heardAt + forgottenAfterMs >= this.now() && this.instances.size <= maxInstances) return;

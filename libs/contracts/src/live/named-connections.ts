@@ -38,7 +38,7 @@ export interface LiveTargetMessage {
 
 /** A gateway's reply. */
 export interface LiveTargetReply {
-  /** Random id of the process, as in `LiveUsageMessage`. */
+  /** The id of the gateway's instance, as in `InstanceReport`. */
   gateway: string;
   /** Number of the gateway's connections that accepted the message. */
   connections: number;

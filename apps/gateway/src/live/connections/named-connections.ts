@@ -17,7 +17,6 @@ import {
   type NatsOptions,
 } from '@stream-events/messaging';
 import { FailureLog, within, type Logger } from '@stream-events/service';
-import type { UsageBoard } from '../usage/usage-board.js';
 import { LiveEvent } from '../stream/live-event.js';
 import { stallLimitMs } from '../live-limits.js';
 import type { LiveConnections } from './live-connections.service.js';
@@ -26,8 +25,17 @@ const flushLimitMs = 2_000;
 // How long the sender waits for replies. A gateway that gets records replies when each client has read all earlier data, or has read
 // nothing for `stallLimitMs`.
 const replyLimitMs = stallLimitMs + 2_000;
-// How often the sender checks whether it still needs to wait, because a gateway that has died never replies.
+// How often the sender checks whether it still needs to wait. A gateway that has died never replies. Senders wait for it, up to their limits,
+// until its last report is 15 s old.
 const recheckMs = 250;
+
+/** The gateways that reply to messages. */
+export interface GatewayFleet {
+  /** The id of this gateway's instance. */
+  id: string;
+  /** Returns the ids of the gateways whose reports are not overdue. */
+  list(): readonly string[];
+}
 
 /**
  * Sends messages over core NATS to a user's live connections with a given name, at all gateways:
@@ -38,11 +46,14 @@ const recheckMs = 250;
  *    └──── number of connections ───────┘
  * ```
  *
- * A sender that waits for the replies goes at the pace of the slowest client. Gateways reply to controls at once.
+ * A sender that waits for the replies goes at the pace of the slowest client. A gateway without such connections replies at once, and every
+ * gateway does so to controls. A sender does not know a gateway that started seconds ago. The gateway gets the message too, and its reply
+ * counts if it arrives before the others.
  */
 export class NamedConnections {
   private connection: NatsConnection | undefined;
   private watch: ConnectionWatch | undefined;
+  private fleet: GatewayFleet | undefined;
   private readonly inbox: string;
   private sent = 0;
   private readonly pending = new Map<string, (reply: LiveTargetReply) => void>();
@@ -51,7 +62,6 @@ export class NamedConnections {
   constructor(
     private readonly options: NatsOptions,
     private readonly live: Pick<LiveConnections, 'rehearse' | 'control'>,
-    private readonly board: Pick<UsageBoard, 'gateway' | 'gatewaysOf'>,
     logger: Logger,
   ) {
     this.inbox = createInbox(natsConnectionOptions(options).inboxPrefix);
@@ -59,7 +69,8 @@ export class NamedConnections {
   }
 
   /** Connects to NATS and starts to deliver messages from all gateways to this gateway's connections. */
-  async connect(): Promise<void> {
+  async connect(fleet: GatewayFleet): Promise<void> {
+    this.fleet = fleet;
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
     this.connection.subscribe(namedConnectionsSubject, {
@@ -69,7 +80,7 @@ export class NamedConnections {
             'cannot receive messages for named connections. Check the NATS permissions of the gateway, then restart the gateway',
             { err },
           );
-        else this.take(message).catch((error: unknown) => this.logIgnored(error));
+        else this.take(message, fleet.id).catch((error: unknown) => this.logIgnored(error));
       },
     });
     this.connection.subscribe(`${this.inbox}.*`, {
@@ -87,16 +98,15 @@ export class NamedConnections {
   }
 
   /**
-   * Sends records or a control. Waits up to `limitMs` (12 s by default) for a reply from every gateway with connections of the user.
-   * Returns how many connections took the message, according to the replies. A message with neither records nor a control only counts the
-   * connections.
+   * Sends records or a control. Waits up to `limitMs` (12 s by default) for a reply from every gateway. Returns how many connections
+   * took the message, according to the replies. A message with neither records nor a control only counts the connections.
    *
    * @throws ServiceError `unavailable` while NATS is unavailable; InvalidArgumentError if the message exceeds the maximum NATS payload
    */
   async send(message: LiveTargetMessage, limitMs = replyLimitMs): Promise<number> {
-    const { connection } = this;
+    const { connection, fleet } = this;
     // While disconnected, the NATS client would buffer messages in memory without limit.
-    if (!connection || !this.watch?.isConnected)
+    if (!connection || !fleet || !this.watch?.isConnected)
       throw new ServiceError('unavailable', 'NATS is unavailable. Retry after the time in `Retry-After`.');
     const replies = new Map<string, number>();
     const reply = `${this.inbox}.${(this.sent += 1)}`;
@@ -107,8 +117,9 @@ export class NamedConnections {
     });
     try {
       connection.publish(namedConnectionsSubject, printTargetMessage(message), { reply });
+      // Just after the start, the list does not include this gateway yet.
       const haveAllReplied = (): boolean =>
-        this.board.gatewaysOf(message.target.userId).every((gateway) => replies.has(gateway));
+        [fleet.id, ...fleet.list()].every((gateway) => replies.has(gateway));
       const deadline = performance.now() + limitMs;
       while (!haveAllReplied() && performance.now() < deadline)
         await within(recheckMs, new Promise<void>((resolve) => (wake = resolve)));
@@ -118,14 +129,14 @@ export class NamedConnections {
     }
   }
 
-  private async take(message: Msg): Promise<void> {
+  private async take(message: Msg, gateway: string): Promise<void> {
     const content = parseTargetMessage(message.string());
     if (!content) throw new Error('the message cannot be read');
     const { target, records, control } = content;
     const connections = control
       ? this.live.control(target, control)
       : await this.live.rehearse(target, records.map(toLiveEvent));
-    const reply: LiveTargetReply = { gateway: this.board.gateway, connections };
+    const reply: LiveTargetReply = { gateway, connections };
     if (this.watch?.isConnected) message.respond(JSON.stringify(reply));
   }
 
