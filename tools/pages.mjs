@@ -78,12 +78,12 @@ async function printLimits() {
   return printTable(
     ['what', 'limit'],
     [
-      ['connections per user, at all gateways', print(connectionLimits.perUser)],
-      ['connections per named token, at all gateways', print(ofToken(connectionLimits))],
-      ['concurrent catch-ups per user, at all gateways', print(catchUpLimits.perUser)],
-      ['concurrent catch-ups per named token, at all gateways', print(ofToken(catchUpLimits))],
+      ['connections per user, at each gateway', print(connectionLimits.perUser)],
+      ['connections per named token, at each gateway', print(ofToken(connectionLimits))],
+      ['concurrent catch-ups per user, at each gateway', print(catchUpLimits.perUser)],
+      ['concurrent catch-ups per named token, at each gateway', print(ofToken(catchUpLimits))],
       ['messages that a catch-up reads per second', print(catchUpLimits.messagesPerSecond)],
-      ['connections per gateway, including clients that wait', print(connectionLimits.connections)],
+      ['connections per gateway', print(connectionLimits.connections)],
       ['data that waits for one slow client', `${maxBufferedBytes / 1024 ** 2} MiB`],
       ['time between keep-alives', `${keepAliveMs / 1_000} s`],
       ['time for a WebSocket client to send its token', `${webSocketLimits.tokenMs / 1_000} s`],

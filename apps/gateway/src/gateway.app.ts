@@ -40,7 +40,6 @@ import { NamedConnections } from './live/connections/named-connections.js';
 import { ErasureWatch } from './live/stream/erasure-watch.service.js';
 import { EventFeed } from './live/stream/event-feed.service.js';
 import { EventsStreamClient } from './live/stream/events-stream-client.js';
-import { UsageChannel } from './live/usage/usage-channel.js';
 import { enableStaticFiles } from './pages/static-files.js';
 import { CompletedConnections } from './platform/completed-connections.service.js';
 import { RehearsalRunner } from './rehearsals/rehearsal-runner.service.js';
@@ -110,7 +109,6 @@ async function start(shell: Shell<GatewayConfig>) {
   const live = app.get(LiveConnections);
   const webSockets = app.get(WebSockets);
   const replayChannel = app.get(ReplayChannel);
-  const usage = app.get(UsageChannel);
   const replays = app.get(ReplayRunner);
   const named = app.get(NamedConnections);
   const rehearsals = app.get(RehearsalRunner);
@@ -121,7 +119,7 @@ async function start(shell: Shell<GatewayConfig>) {
   const reporter = new InstanceReporter(client, shell, { service: 'gateway', measures, readLive });
 
   await app.get(Seeds).apply();
-  await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect(), usage.connect()]);
+  await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect()]);
   await named.connect({ id: reporter.id, list: () => board.gatewayIds });
   client.listen(instanceReportSubject, (text) => board.learn(text));
   client.listen(connectionReportSubject, (text) => completed.learn(text));
@@ -161,9 +159,6 @@ async function start(shell: Shell<GatewayConfig>) {
         // Close live connections before the server. Clients keep them open indefinitely, so the server would wait for them forever.
         () => live.stop(),
         () => webSockets.stop(),
-        // Report the closed connections at once: their clients reconnect immediately, and other gateways must not count these clients
-        // twice.
-        () => usage.close(),
         () => named.close(),
         // Abort exports instead of waiting many minutes for them. Clients can continue them with `after` at another gateway.
         () => app.get(EventExports).stop(),

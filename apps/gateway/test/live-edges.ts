@@ -29,9 +29,6 @@ import { Tokens } from '../src/tokens/tokens.service.js';
 import { connectGateway } from './connect-gateway.js';
 import { insertUser } from './insert-user.js';
 import { MemoryFeed } from './memory-feed.js';
-import { CatchUps } from '../src/live/usage/catch-ups.js';
-import { ConnectionPlaces } from '../src/live/usage/connection-places.js';
-import { UsageBoard } from '../src/live/usage/usage-board.js';
 import {
   connectionLimits,
   type ConnectionLimits,
@@ -103,7 +100,7 @@ export class LiveEdges {
         tokenMs: patientTokenMs,
         ...sockets,
       },
-      connections: { ...connectionLimits, perUser: 1_000, patienceMs: 0, ...connections },
+      connections: { ...connectionLimits, perUser: 1_000, ...connections },
     };
     this.app = await NestFactory.create<NestFastifyApplication>(
       {
@@ -130,13 +127,9 @@ export class LiveEdges {
           { provide: EventHistory, useValue: {} },
           {
             provide: LiveConnections,
-            inject: [EventFeed, EventHistory, TokenLookup],
-            useFactory: (source: EventFeed, history: EventHistory, tokens: TokenLookup) =>
-              createConnections(source, history, {
-                metrics: shell.metrics,
-                limits: limits.connections,
-                tokens,
-              }),
+            inject: [EventFeed, EventHistory],
+            useFactory: (source: EventFeed, history: EventHistory) =>
+              new LiveConnections(source, history, shell.metrics, limits.connections),
           },
           {
             provide: WebSockets,
@@ -220,15 +213,4 @@ export class LiveEdges {
     const headers = { ...(token && { authorization: `Token ${token}` }), ...init.headers };
     return fetch(this.url + path, { ...init, headers });
   }
-}
-
-/** Creates the live connections of a gateway without other gateways. */
-function createConnections(
-  feed: EventFeed,
-  history: EventHistory,
-  { metrics, limits, tokens }: { metrics: Registry; limits: ConnectionLimits; tokens: TokenLookup },
-): LiveConnections {
-  const board = new UsageBoard();
-  const places = new ConnectionPlaces(board, limits);
-  return new LiveConnections(feed, history, metrics, places, new CatchUps(board, metrics), tokens);
 }

@@ -28,7 +28,6 @@ export * from './events/stream-summaries.contract.js';
 export * from './json-object.js';
 export * from './json-text.js';
 export * from './list-page.js';
-export * from './live/live-usage.js';
 export * from './live/named-connections.js';
 export * from './nats-permissions.js';
 export { parseJson } from './parse-json.js';

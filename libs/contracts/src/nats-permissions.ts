@@ -1,6 +1,5 @@
 import { connectorStoredUsers, gatewayStoredUsers } from './events/stored-users.contract.js';
 import { eventsStreamName, replaySubjects } from './events/event-subject.js';
-import { liveUsageSubject } from './live/live-usage.js';
 import { namedConnectionsSubject } from './live/named-connections.js';
 import { ingestSubject } from './events/ingest-message.js';
 import { connectionReportSubject } from './platform/connection-report.js';
@@ -11,7 +10,7 @@ import { instanceReportSubject } from './system/instance-report.js';
  *
  * ```
  *  SERVICES      requests, the INGEST stream, replays (live.replay.>),    one user for each service
- *     │          live usage of the gateways (live.usage), messages to named connections (live.connections), and the
+ *     │          messages to named connections (live.connections), and the
  *     │          reports of all instances (system.instances) and of completed connections (platform.connections)
  *     │ replays, and the consumer gate
  *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
@@ -187,7 +186,6 @@ export const natsUsers = {
       'request.>',
       ingestSubject,
       replaySubjects,
-      liveUsageSubject,
       namedConnectionsSubject,
       instanceReportSubject,
       // Gateways reply to each other's messages on namedConnectionsSubject, and to the events service's requests.
@@ -196,7 +194,6 @@ export const natsUsers = {
     ],
     subscribe: [
       replaySubjects,
-      liveUsageSubject,
       namedConnectionsSubject,
       instanceReportSubject,
       connectionReportSubject,

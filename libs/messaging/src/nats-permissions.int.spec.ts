@@ -64,7 +64,7 @@ describe('natsUsers', () => {
         'request.other.thing',
         'ingest.events',
         'live.replay.channel-raid.1',
-        'live.usage',
+        'live.connections',
         '_INBOX_events.x',
       ],
     ],
@@ -121,7 +121,7 @@ describe('natsUsers', () => {
   });
 
   it.each<[UserName, string[]]>([
-    ['gateway', ['_INBOX_gateway.>', 'live.replay.>', 'live.usage']],
+    ['gateway', ['_INBOX_gateway.>', 'live.replay.>', 'live.connections']],
     ['gateway.events', ['_INBOX_gateway_events.>']],
     ['events', ['request.events.>', 'request.events.store-batch', '_INBOX_events.>']],
     ['subscriber', ['_INBOX_subscriber.>', 'live.replay.>', 'live.replay.channel-raid.1']],
@@ -144,10 +144,10 @@ describe('natsUsers', () => {
     }
   });
 
-  it('lets only gateways see and announce what users hold open', async () => {
+  it('lets only gateways send messages to named connections, and see them', async () => {
     for (const user of everyone.filter((name) => name !== 'gateway')) {
-      expect(await findRefused(user, ['live.usage'], subscribe)).toEqual(['live.usage']);
-      expect(await findRefused(user, ['live.usage'], publish)).toEqual(['live.usage']);
+      expect(await findRefused(user, ['live.connections'], subscribe)).toEqual(['live.connections']);
+      expect(await findRefused(user, ['live.connections'], publish)).toEqual(['live.connections']);
     }
   });
 

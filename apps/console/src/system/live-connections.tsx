@@ -27,7 +27,6 @@ const reasons: Record<string, string> = {
   unauthenticated: 'The token was no longer valid',
   forbidden: 'The token does not allow live events',
   too_slow: 'The client read too slowly',
-  too_many: 'The user had too many connections',
 };
 
 /** Columns that identify a connection. */

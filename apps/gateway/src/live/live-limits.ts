@@ -5,20 +5,15 @@ import type { ClientLimit } from '../http/http-limits.js';
 export interface ConnectionLimits {
   /** Maximum number of live connections per gateway process. */
   connections: number;
-  /** Maximum number of live connections per user, across all gateways. */
+  /** Maximum number of live connections per user at each gateway. */
   perUser: number;
-  /**
-   * How long a client waits for a place when connections at other gateways use up its user's limit. When a gateway crashes, its clients
-   * reconnect elsewhere at once, but its connections count for 4 s more. The wait must be longer than that.
-   */
-  patienceMs: number;
 }
 
-export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser: 50, patienceMs: 6_000 };
+export const connectionLimits: ConnectionLimits = { connections: 10_000, perUser: 50 };
 
 /** Limits on catch-ups. In a catch-up, a connection reads events that are older than the ring buffer from the EVENTS stream. */
 export interface CatchUpLimits {
-  /** Maximum number of concurrent catch-ups per user, across all gateways. Further catch-ups wait for their turn. */
+  /** Maximum number of concurrent catch-ups per user at each gateway. Further catch-ups wait for their turn. */
   perUser: number;
   /**
    * After a turn of this length, a catch-up gives way to another catch-up of the user that waits. A turn also ends when its client takes

@@ -15,10 +15,6 @@ import { ErasureWatch } from './stream/erasure-watch.service.js';
 import { EventFeed } from './stream/event-feed.service.js';
 import { EventHistory } from './stream/event-history.service.js';
 import { EventsStreamClient } from './stream/events-stream-client.js';
-import { CatchUps } from './usage/catch-ups.js';
-import { ConnectionPlaces } from './usage/connection-places.js';
-import { UsageBoard } from './usage/usage-board.js';
-import { UsageChannel } from './usage/usage-channel.js';
 
 @Module({
   imports: [AccessModule],
@@ -34,21 +30,12 @@ import { UsageChannel } from './usage/usage-channel.js';
       useFactory: ({ NATS_URL }: GatewayConfig, { tracing }: RequestClient) =>
         new EventsStreamClient({ urls: NATS_URL, name: 'gateway-live', account: 'EVENTS', tracing }),
     },
-    CatchUps,
-    ConnectionPlaces,
     LiveConnections,
     {
       provide: NamedConnections,
       inject: [CONFIG, LiveConnections, LOGGER],
       useFactory: ({ NATS_URL }: GatewayConfig, live: LiveConnections, logger: Logger) =>
         new NamedConnections({ urls: NATS_URL, name: 'gateway-connections' }, live, logger),
-    },
-    UsageBoard,
-    {
-      provide: UsageChannel,
-      inject: [CONFIG, UsageBoard, LOGGER],
-      useFactory: ({ NATS_URL }: GatewayConfig, board: UsageBoard, logger: Logger) =>
-        new UsageChannel({ urls: NATS_URL, name: 'gateway-usage' }, board, logger),
     },
     TokenWatch,
     {

@@ -8,7 +8,11 @@ export class ConnectionMetrics {
   private readonly closedTotal: Counter<'reason'>;
   private readonly lag: Histogram;
 
-  constructor(connections: ReadonlyMap<Pick<LiveConnection, 'progress'>, unknown>, registry: Registry) {
+  constructor(
+    connections: ReadonlyMap<Pick<LiveConnection, 'progress'>, unknown>,
+    catchUps: Readonly<Record<'running' | 'waiting', number>>,
+    registry: Registry,
+  ) {
     const registers = [registry];
     this.deliveredTotal = new Counter({
       name: 'live_events_delivered_total',
@@ -32,6 +36,16 @@ export class ConnectionMetrics {
       help: 'Time from the receipt of the oldest event of an event-loop turn until it was written to the sockets of live clients',
       buckets: lagBuckets,
       registers,
+    });
+    new Gauge({
+      name: 'live_catch_ups',
+      help: 'Live connections that read older events from the EVENTS stream, or wait for their turn to do so',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        this.set({ state: 'running' }, catchUps.running);
+        this.set({ state: 'waiting' }, catchUps.waiting);
+      },
     });
     measureConnections(connections, registry);
   }

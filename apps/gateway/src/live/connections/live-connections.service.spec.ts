@@ -1,104 +1,90 @@
 import { Registry } from '@stream-events/service';
 import { MadeFeed, MadeSink } from '../../../test/live-events.js';
 import type { Caller } from '../../access/caller.js';
-import type { EndedToken } from '../../access/token-lookup.service.js';
 import type { EventFeed } from '../stream/event-feed.service.js';
 import type { EventHistory } from '../stream/event-history.service.js';
-import { CatchUps } from '../usage/catch-ups.js';
-import { ConnectionPlaces } from '../usage/connection-places.js';
-import { UsageBoard } from '../usage/usage-board.js';
+import { connectionLimits, type ConnectionLimits } from '../live-limits.js';
 import type { LiveConnection } from './live-connection.js';
 import { LiveConnections } from './live-connections.service.js';
 
-const stamp = 'the stamp';
-const caller: Caller = {
+const ada: Caller = {
   ...{ id: 'ada', username: 'ada', role: 'user' },
-  token: { id: '1', name: null, stamp, kind: 'main', limits: {} },
+  token: { id: '1', name: null, stamp: 'a', kind: 'main', limits: {} },
+};
+const withNamedToken: Caller = {
+  ...ada,
+  token: { id: '2', name: 'bot', stamp: 'b', kind: 'named', limits: {}, scopes: ['events:live'] },
 };
 
 describe(LiveConnections.name, () => {
-  let connections: LiveConnections;
-  let board: UsageBoard;
-  let places: ConnectionPlaces;
-  let ended: EndedToken[];
-  /** The stamps that were checked. */
-  let checks: string[];
-  let onCheck: () => void;
-
-  beforeEach(() => {
-    ended = [];
-    checks = [];
-    onCheck = () => undefined;
-    const feed = new MadeFeed();
-    feed.begin('1a2b3c4d');
-    board = new UsageBoard();
-    const metrics = new Registry();
-    places = new ConnectionPlaces(board, { connections: 10, perUser: 1, patienceMs: 60_000 });
-    connections = new LiveConnections(
-      feed as unknown as EventFeed, // Safe cast: connections use only these parts of the feed.
-      feed.history as unknown as EventHistory, // Safe cast: connections only read the history.
-      metrics,
-      places,
-      new CatchUps(board, metrics),
-      {
-        findEnded: ([asked = '']) => {
-          checks.push(asked);
-          onCheck();
-          return Promise.resolve(ended);
-        },
-      },
-    );
-  });
-
-  afterEach(() => connections.stop());
-
-  /** Reports how many connections the user has at another gateway. */
-  const reportOther = (count: number): void =>
-    board.learn({ gateway: 'other', users: [{ id: 'ada', connections: count, catchUps: 0, waiting: 0 }] });
-
-  const open = (): Promise<LiveConnection | undefined> =>
-    connections.open(
-      { filter: {}, keepAlive: false },
-      { caller, address: '127.0.0.1', isGone: () => false, makeSink: () => new MadeSink() },
-    );
-
-  /** Opens a connection that waits until the user's connection at another gateway has ended. */
-  async function openAfterWait(): Promise<LiveConnection | undefined> {
-    reportOther(1);
-    const opened = open();
-    reportOther(0);
-    return opened;
-  }
-
   describe('open', () => {
-    it('does not check the token again when a place is free', async () => {
-      expect(await open()).toBeDefined();
-      expect(checks).toEqual([]);
+    let sut: LiveConnections;
+    afterEach(() => sut.stop());
+
+    const setup = (limits: Partial<ConnectionLimits> = {}): void => {
+      const feed = new MadeFeed();
+      feed.begin('1a2b3c4d');
+      sut = new LiveConnections(
+        feed as unknown as EventFeed, // Safe cast: connections use only these parts of the feed.
+        feed.history as unknown as EventHistory, // Safe cast: connections only read the history.
+        new Registry(),
+        { ...connectionLimits, ...limits },
+      );
+    };
+    const open = (caller: Caller, makeSink = () => new MadeSink()): LiveConnection =>
+      sut.open({ filter: {}, keepAlive: false }, { caller, address: '127.0.0.1', makeSink });
+    const openMany = (caller: Caller, count: number): LiveConnection[] =>
+      Array.from({ length: count }, () => open(caller));
+    const refusal = (code: string, text: string): Error =>
+      expect.objectContaining({ code, detail: expect.stringContaining(text) as string }) as Error;
+
+    it('refuses a user with 50 connections until one closes', () => {
+      setup();
+      const [first] = openMany(ada, 50);
+      const tooMany = refusal('too_many_requests', 'This user has 50 live connections at this gateway');
+      expect(() => open(ada)).toThrow(tooMany);
+      open({ ...ada, id: 'bob' });
+
+      first?.leave();
+
+      open(ada);
+      expect(() => open(ada)).toThrow(tooMany);
     });
 
-    it('checks the token again after a wait for a place', async () => {
-      expect(await openAfterWait()).toBeDefined();
-      expect(checks).toEqual([stamp]);
+    it('leaves 25 of the connections to the user of a named token', () => {
+      setup();
+      openMany(withNamedToken, 25);
+      expect(() => open(withNamedToken)).toThrow(refusal('too_many_requests', 'This token has 25 live'));
+
+      openMany(ada, 25);
+      expect(() => open(ada)).toThrow(refusal('too_many_requests', 'This user has 50 live'));
     });
 
-    it.each([
-      ['was revoked', 'unauthenticated', false],
-      ['has other rights', 'unavailable', true],
-    ])(
-      'rejects a client whose token %s during the wait, and releases the place',
-      async (_, code, isChanged) => {
-        ended = [{ stamp, isChanged }];
+    it('refuses clients while the process has its maximum', () => {
+      setup({ connections: 2 });
+      const [first] = openMany(ada, 2);
+      expect(() => open({ ...ada, id: 'bob' })).toThrow(refusal('unavailable', 'too many live connections'));
 
-        await expect(openAfterWait()).rejects.toMatchObject({ code });
-        expect(connections.report().open).toEqual([]);
-        expect(await places.take(caller)).toBe(false);
-      },
-    );
+      first?.leave();
 
-    it('rejects a client when the process stops while it checks the token', async () => {
-      onCheck = () => connections.stop();
+      open({ ...ada, id: 'bob' });
+    });
 
-      await expect(openAfterWait()).rejects.toMatchObject({ code: 'unavailable' });
+    it('gives back the place of a client whose response cannot begin', () => {
+      setup({ perUser: 1 });
+      const fail = (): never => {
+        throw new Error('not alone');
+      };
+      expect(() => open(ada, fail)).toThrow('not alone');
+
+      open(ada);
+    });
+
+    it('refuses clients when the process stops', () => {
+      setup();
+      sut.stop();
+
+      expect(() => open(ada)).toThrow(refusal('unavailable', 'restarting'));
     });
   });
 });

@@ -1,8 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { LiveControl, LiveReport, LiveTarget } from '@stream-events/contracts';
+import { Injectable, Optional } from '@nestjs/common';
+import { ServiceError, type LiveControl, type LiveReport, type LiveTarget } from '@stream-events/contracts';
 import { Registry } from '@stream-events/service';
 import type { Caller } from '../../access/caller.js';
-import { endedTokenError, TokenLookup, type EndedToken } from '../../access/token-lookup.service.js';
+import { ConcurrencyLimit } from '../../access/concurrency-limit.js';
+import type { EndedToken } from '../../access/token-lookup.service.js';
 import { EventFeed, type Interruption } from '../stream/event-feed.service.js';
 import { EventHistory } from '../stream/event-history.service.js';
 import { FanOut } from './fan-out.js';
@@ -11,18 +12,10 @@ import { ConnectionReports, type ReportedClient } from './connection-reports.js'
 import { LiveConnection, type Closing, type LiveRequest } from './live-connection.js';
 import type { LiveEvent } from '../stream/live-event.js';
 import type { LiveSink } from './live-sink.js';
-import { keepAliveMs } from '../live-limits.js';
-import { CatchUpHistory } from '../usage/catch-up-history.js';
-import { CatchUps } from '../usage/catch-ups.js';
-import { ConnectionPlaces } from '../usage/connection-places.js';
-
-// How often to look for users with too many connections. Gateways learn of each other's connections within a second. An excess that is
-// found twice in a row is therefore real, and connections are closed.
-const excessCheckMs = 2_000;
+import { catchUpLimits, connectionLimits, keepAliveMs, type ConnectionLimits } from '../live-limits.js';
+import { CatchUpHistory } from './catch-up-history.js';
 
 export interface LiveClient extends ReportedClient {
-  /** Whether the client left while it waited. */
-  isGone(): boolean;
   /** Called when the connection is accepted. */
   makeSink(): LiveSink;
 }
@@ -35,17 +28,18 @@ export class LiveConnections {
   private readonly fanOut: FanOut;
   private readonly metrics: ConnectionMetrics;
   private readonly keepAliveTimer: NodeJS.Timeout;
-  private readonly excessTimer: NodeJS.Timeout;
+  private readonly places: ConcurrencyLimit;
+  private readonly catchUps = new ConcurrencyLimit(catchUpLimits.perUser);
+  private isStopped = false;
 
   constructor(
     private readonly feed: EventFeed,
     private readonly history: EventHistory,
     registry: Registry,
-    private readonly places: ConnectionPlaces,
-    private readonly catchUps: CatchUps,
-    @Inject(TokenLookup) private readonly tokens: Pick<TokenLookup, 'findEnded'>,
+    @Optional() private readonly limits: ConnectionLimits = connectionLimits,
   ) {
-    this.metrics = new ConnectionMetrics(this.connections, registry);
+    this.places = new ConcurrencyLimit(limits.perUser);
+    this.metrics = new ConnectionMetrics(this.connections, this.catchUps.counts, registry);
     this.fanOut = new FanOut(
       (count) => this.metrics.noteDelivered(count),
       (receivedAt) => this.metrics.noteFlushed(receivedAt),
@@ -56,7 +50,6 @@ export class LiveConnections {
     });
     // The program that prints the API description creates this service too. unref() lets that program exit.
     this.keepAliveTimer = setInterval(() => this.keepAlive(), keepAliveMs).unref();
-    this.excessTimer = setInterval(() => this.closeExcess(), excessCheckMs).unref();
   }
 
   /** The stamps of all tokens with open connections, without duplicates. */
@@ -70,41 +63,34 @@ export class LiveConnections {
   }
 
   /**
-   * Opens a connection and starts to deliver events. Waits up to 6 s if the user has too many connections at all gateways together. Returns
-   * undefined if the client has left by then.
+   * Opens a connection and starts to deliver events.
    *
    * @throws ServiceError `too_many_requests` if the user has too many connections; `unavailable` if the process has too many connections or
-   * is stopping, or if the rights of the token changed during the wait; `unauthenticated` if the token ended during the wait
+   * is stopping
    */
-  async open(request: LiveRequest, client: LiveClient): Promise<LiveConnection | undefined> {
-    const { caller } = client;
-    const hasWaited = await this.places.take(caller);
+  open(request: LiveRequest, client: LiveClient): LiveConnection {
+    if (this.isStopped) throw stopping();
+    if (this.connections.size >= this.limits.connections) throw fullGateway();
+    const release = this.places.take(client.caller, tooManyConnections);
     try {
-      if (hasWaited) await this.checkAgain(caller);
-      if (!client.isGone()) return this.begin(request, client);
+      return this.begin(request, client, release);
     } catch (error) {
-      this.places.release(caller);
+      release();
       throw error;
     }
-    this.places.release(caller);
-    return undefined;
   }
 
-  /** Repeats checks after the wait for a place: the token may have ended, or the process may be stopping. */
-  private async checkAgain({ token }: Caller): Promise<void> {
-    const [ended] = await this.tokens.findEnded([token.stamp]);
-    if (ended) throw endedTokenError(ended);
-    this.places.refuseIfStopped();
-  }
-
-  private begin(request: LiveRequest, client: LiveClient): LiveConnection {
+  private begin(request: LiveRequest, client: LiveClient, release: () => void): LiveConnection {
     const { caller } = client;
     const limited = { ...request, filter: { ...request.filter, limits: caller.token.limits } };
     const connection = new LiveConnection(limited, client.makeSink(), {
       feed: this.feed,
-      history: new CatchUpHistory(this.history, this.catchUps, caller),
+      history: new CatchUpHistory(this.history, caller, this.catchUps, catchUpLimits),
       fanOut: this.fanOut,
-      onClosed: (closed, closing) => this.onClosed(closed, closing),
+      onClosed: (closed, closing) => {
+        release();
+        this.onClosed(closed, closing);
+      },
     });
     this.connections.set(connection, caller);
     this.reports.add(connection, client);
@@ -151,9 +137,8 @@ export class LiveConnections {
 
   /** Closes all connections and rejects new ones. */
   stop(): void {
-    this.places.stop();
+    this.isStopped = true;
     clearInterval(this.keepAliveTimer);
-    clearInterval(this.excessTimer);
     this.fanOut.flush();
     for (const connection of this.connections.keys()) connection.close('shutting_down');
   }
@@ -176,18 +161,6 @@ export class LiveConnections {
     for (const connection of this.connections.keys()) connection.interrupt(interruption);
   }
 
-  /** Closes the newest connections of users who exceed the limit across all gateways. */
-  private closeExcess(): void {
-    const excess = this.places.findExcess();
-    if (excess.size === 0) return;
-    for (const [connection, { id }] of [...this.connections].reverse()) {
-      const count = excess.get(id) ?? 0;
-      if (count === 0) continue;
-      excess.set(id, count - 1);
-      connection.close('too_many');
-    }
-  }
-
   private keepAlive(): void {
     const { head } = this.feed;
     if (!head) return;
@@ -197,10 +170,27 @@ export class LiveConnections {
   }
 
   private onClosed(connection: LiveConnection, closing: Closing): void {
-    const caller = this.connections.get(connection);
-    if (!caller || !this.connections.delete(connection)) return;
+    this.connections.delete(connection);
     this.reports.close(connection, closing);
-    this.places.release(caller);
     this.metrics.noteClosed(closing.reason);
   }
+}
+
+function tooManyConnections(payer: string, max: number): ServiceError {
+  // Keep this text short: it must fit in the close frame of a WebSocket.
+  return new ServiceError(
+    'too_many_requests',
+    `This ${payer} has ${max} live connections at this gateway, the maximum. Close one, or retry in 10 s.`,
+    { retryAfterSeconds: 10 },
+  );
+}
+
+function stopping(): ServiceError {
+  return new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.');
+}
+
+function fullGateway(): ServiceError {
+  return new ServiceError('unavailable', 'This gateway has too many live connections. Try again later.', {
+    retryAfterSeconds: 10,
+  });
 }

@@ -57,24 +57,22 @@ export class LiveController {
     invalid: 'A parameter is invalid',
     too_many_requests: 'The user has too many live connections',
   })
-  async stream(
+  stream(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
     @CurrentUser() caller: Caller,
     @Headers('last-event-id') lastEventId: string | undefined,
-  ): Promise<void> {
+  ): void {
     const query = readLiveQuery(request.url);
     const options = parseLiveFields({ ...query, ...(lastEventId && { after: lastEventId }) });
     // The client can have disconnected while the gateway checked the token.
     if (reply.raw.destroyed) return void reply.hijack();
     if (request.method === 'HEAD') return void beginStream(reply).end();
-    const connection = await this.connections.open(options.request, {
+    const connection = this.connections.open(options.request, {
       caller,
       address: request.ip,
-      isGone: () => reply.raw.destroyed,
       makeSink: () => new ServerSentSink(beginStream(reply)),
     });
-    if (!connection) return void reply.hijack();
     stopCounting(request.raw.socket);
     const { raw: response } = reply;
     response.once('close', () => connection.leave());

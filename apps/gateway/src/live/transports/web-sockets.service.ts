@@ -177,14 +177,12 @@ export class WebSockets {
     // During the checks above, the client may have disconnected, or `stop` may have closed the socket.
     if (webSocket.readyState !== WebSocket.OPEN) return undefined;
     if (!(socket instanceof Socket)) throw new Error('the HTTP server listens on TCP sockets only');
-    const connection = await this.connections.open(liveRequest, {
+    const connection = this.connections.open(liveRequest, {
       caller,
       address: clientAddress(request),
       makeSink: () =>
         new WebSocketSink(webSocket, socket, positions ? 'positioned' : this.options.plainFormat),
-      isGone: () => webSocket.readyState !== WebSocket.OPEN,
     });
-    if (!connection) return undefined;
     this.waiting.delete(webSocket);
     release();
     stopCounting(socket);
