@@ -63,7 +63,6 @@ function printPromises(results: readonly MemberResult[]): KeptPromise[] {
   const limit = Math.max(...results.map(({ maxStoredBytes }) => maxStoredBytes));
   const share = Math.max(...results.map(({ storedBytes, streamMaxBytes }) => storedBytes / streamMaxBytes));
   return [
-    ...results.map(printRatioPromise),
     {
       promise: 'No request of other users fails while a member is in a loop',
       measured: `${formatCount(lostCount)} refused, broken, or late`,
@@ -81,15 +80,6 @@ function printPromises(results: readonly MemberResult[]): KeptPromise[] {
       isKept: share <= maxShare,
     },
   ];
-}
-
-function printRatioPromise({ attack, quiet, attacked }: MemberResult): KeptPromise {
-  const ratios = kinds.map((kind) => p99(attacked, kind) / p99(quiet, kind));
-  return {
-    promise: `${attack.name}: the p99 of other clients is at most ${attack.maxRatio} × the p99 without the member`,
-    measured: kinds.map((kind, index) => `${loads[kind]} ${ratios[index]?.toFixed(2)} ×`).join(', '),
-    isKept: Math.max(...ratios) <= attack.maxRatio,
-  };
 }
 
 function printCounts(counts: Readonly<Record<string, number>>): string {
