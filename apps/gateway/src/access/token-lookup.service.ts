@@ -8,8 +8,8 @@ import type { TokenScope } from './token-scopes.js';
 // Maximum age of a cached lookup. Below 1 s, because every gateway must reject a revoked token within a second.
 const cacheMs = 800;
 const maxCached = 10_000;
-// Maximum number of keys that wait for the next query. Not reached in normal operation: at most 5,000 requests are in progress and 2,000
-// WebSockets wait for a token check.
+// Maximum number of keys that wait for the next query. Not reached in normal operation: at most 8,000 connections have a request in
+// progress, and 2,000 WebSockets wait for a token check.
 const maxWaiting = 10_000;
 
 const keyPattern = /^[0-9a-f]{40}$/;

@@ -43,6 +43,12 @@ export class AnonymousRequests {
     return true;
   }
 
+  /** Takes back a request that turned out to have a valid token. */
+  giveBack(address: string | undefined): void {
+    const allowance = address === undefined ? undefined : this.allowances.get(address);
+    if (allowance) allowance.left += 1;
+  }
+
   private left(address: string): number {
     const { perSecond, burst } = this.limits;
     const allowance = this.allowances.get(address);

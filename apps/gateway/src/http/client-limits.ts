@@ -65,11 +65,11 @@ export class ClientCounter {
   }
 }
 
-/** A request or an upgrade that waits for the end of earlier responses on its connection. */
+/** A request that waits for the end of earlier responses on its connection. */
 interface Waiting {
   begin: () => void;
   /** Stops counting the request as pipelined. */
-  release?: () => void;
+  leaveQueue?: () => void;
 }
 
 interface Connection {
@@ -78,13 +78,13 @@ interface Connection {
   /** The client address of a request. Behind a trusted proxy, each request can come from a different client. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Stops counting the connection. Undefined for a trusted proxy. */
-  readonly release: (() => void) | undefined;
+  readonly stopCounting: (() => void) | undefined;
   /** The response that is being prepared or sent. */
   response?: ServerResponse | undefined;
   readonly waiting: Waiting[];
   /** Bytes read from the client when a request was refused. Further requests are dropped. */
   refusedAt?: number;
-  isWebSocket: boolean;
+  isWebSocket?: boolean;
 }
 
 const connections = new WeakMap<Duplex, Connection>();
@@ -94,7 +94,7 @@ const connections = new WeakMap<Duplex, Connection>();
  * because Node reports the end of a connection only to the response that it is sending.
  */
 export class ClientLimits {
-  private readonly sockets = new Set<Socket>();
+  private readonly open = new Map<Socket, Connection>();
   private readonly counters: Record<'connections' | 'pipelined' | 'bodies' | 'messageBodies', ClientCounter>;
   private isClosing = false;
 
@@ -117,20 +117,20 @@ export class ClientLimits {
     const address = socket.remoteAddress ?? '';
     // Connections of a trusted proxy have no limit, because they serve all clients behind the proxy.
     const isProxy = this.isTrusted(address, 0);
-    const release = isProxy ? undefined : this.counters.connections.take(addressKey(address));
-    if (!isProxy && !release) return void socket.destroy();
+    const stopCounting = isProxy ? undefined : this.counters.connections.take(addressKey(address));
+    if (!isProxy && !stopCounting) return void socket.destroy();
     const addressOf = isProxy
       ? (request: IncomingMessage) => clientAddressOf(request, this.isTrusted)
       : () => address;
-    const waiting: Waiting[] = [];
-    connections.set(socket, { isProxy, addressOf, release, waiting, isWebSocket: false });
-    this.sockets.add(socket);
+    const connection: Connection = { isProxy, addressOf, stopCounting, waiting: [] };
+    connections.set(socket, connection);
+    this.open.set(socket, connection);
     // Node removes its own listener at an upgrade. An error without a listener would crash the process.
     socket.on('error', () => undefined);
     socket.once('close', () => {
-      this.sockets.delete(socket);
-      release?.();
-      for (const each of waiting) each.release?.();
+      this.open.delete(socket);
+      stopCounting?.();
+      for (const { leaveQueue } of connection.waiting) leaveQueue?.();
     });
   }
 
@@ -154,21 +154,22 @@ export class ClientLimits {
     const begin = (): void => {
       connection.response = response;
       if (this.isClosing) response.setHeader('Connection', 'close');
-      // Node also emits `close` when the client disconnects early.
+      // Node also emits `close` when the client disconnects, because no earlier response is pending.
       response.once('close', () => this.endTurn(socket, connection));
       serve();
     };
     if (!connection.response) return begin();
-    const release = this.counters.pipelined.take(clientKeyOf(request));
-    if (!release) dropRequests(socket);
-    connection.waiting.push(release ? { begin, release } : { begin: refuse });
+    const leaveQueue = this.counters.pipelined.take(clientKeyOf(request));
+    if (!leaveQueue) dropRequests(socket);
+    connection.waiting.push(leaveQueue ? { begin, leaveQueue } : { begin: refuse });
   }
 
   private endTurn(socket: Socket, connection: Connection): void {
     connection.response = undefined;
-    if (socket.destroyed) return;
+    // The client has disconnected, or the response was the last one of the connection.
+    if (socket.destroyed || socket.writableEnded) return;
     const next = connection.waiting.shift();
-    next?.release?.();
+    next?.leaveQueue?.();
     if (next) next.begin();
     else if (this.isClosing) socket.end();
   }
@@ -201,18 +202,13 @@ export class ClientLimits {
   /** Ends the connections on which no request is in progress. Resolves when the server can close. */
   async close(server: Server): Promise<void> {
     this.isClosing = true;
-    for (const { response } of this.open())
+    for (const { response } of this.open.values())
       if (response?.headersSent === false) response.setHeader('Connection', 'close');
     const deadline = performance.now() + closingMs;
-    while (this.open().length > 0 && performance.now() < deadline) await wait(checkMs);
-    for (const { socket, response } of this.open()) if (!response?.req.complete) socket.destroy();
+    while (this.open.size > 0 && performance.now() < deadline) await wait(checkMs);
+    for (const [socket, { response, isWebSocket }] of this.open)
+      if (!isWebSocket && !response?.req.complete) socket.destroy();
     setTimeout(() => server.closeAllConnections(), lastRequestsMs).unref();
-  }
-
-  private open(): (Connection & { socket: Socket })[] {
-    return [...this.sockets]
-      .map((socket) => ({ ...connectionOf(socket), socket }))
-      .filter(({ isWebSocket }) => !isWebSocket);
   }
 }
 
@@ -221,21 +217,19 @@ export function dropRequests(socket: Socket): void {
   connectionOf(socket).refusedAt = socket.bytesRead;
 }
 
-/** Calls `take` when all earlier requests of the connection have been answered. Never calls it if the connection closes first. */
-export function upgradeInTurn(socket: Duplex, take: () => void): void {
-  const { response, waiting } = connectionOf(socket);
-  if (response) waiting.push({ begin: take });
-  else take();
+/** The response that is being prepared or sent on a connection. */
+export function responseOn(socket: Duplex): ServerResponse | undefined {
+  return connections.get(socket)?.response;
 }
 
-/** Excludes a connection from what ends when the server closes. */
+/** Excludes a connection from those that end when the server closes. */
 export function becomeWebSocket(socket: Duplex): void {
   connectionOf(socket).isWebSocket = true;
 }
 
 /** Stops counting a live connection toward the connection limit, because live connections have a separate limit. */
 export function stopCounting(socket: Duplex): void {
-  connectionOf(socket).release?.();
+  connectionOf(socket).stopCounting?.();
 }
 
 /** The client address of a request that bypasses Fastify. Equals Fastify's `request.ip`. */

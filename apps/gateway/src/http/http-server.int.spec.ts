@@ -62,6 +62,35 @@ describe(createHttpServer.name, () => {
     await close();
   });
 
+  it.each([
+    ['bytes that are not HTTP', '', 'garbage\r\n\r\n'],
+    ['a request after the last one', 'Connection: close\r\n', 'GET /fast HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('answers a request that is followed by %s', async (_, headers, bytes) => {
+    const { port, waiting, release, close } = await startServer();
+    const { statuses, closed } = openRawClient(port, {
+      bytes: `POST /slow HTTP/1.1\r\nHost: x\r\n${headers}\r\n${bytes}`,
+    });
+    await eventually(() => expect(waiting).toHaveLength(1));
+
+    release();
+
+    await closed;
+    expect(statuses()).toEqual([200]);
+    await close();
+  });
+
+  it('writes no error into a response that has begun', async () => {
+    const { port, close } = await startServer();
+    const { socket, closed, text } = openRawClient(port, { bytes: 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n' });
+    await once(socket, 'data');
+    socket.pause().write('garbage\r\n\r\n');
+
+    socket.resume();
+    await closed;
+    expect(text().match(/HTTP\/1\.1/g)).toHaveLength(1);
+    await close();
+  });
+
   it('responds to a request on an open connection while closing, and closes the connection with the response', async () => {
     const { url, port, close } = await startServer();
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');

@@ -14,7 +14,7 @@ import { ServiceError } from '@stream-events/contracts';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
 import { trustRule } from './client-address.js';
-import { ClientLimits } from './client-limits.js';
+import { ClientLimits, responseOn } from './client-limits.js';
 import { DirectRoutes } from './direct-routes.js';
 import { takeForms } from './form-body.decorator.js';
 import { hasOneHost } from './host-header.js';
@@ -70,7 +70,11 @@ export function createHttpServer(
       sendProblem(reply, toServiceError(error));
     },
     clientErrorHandler: (error, socket) => {
-      if (socket.writable) endSocket(socket, printClientError(error.code));
+      const response = responseOn(socket);
+      // The fault is in what the client sent after its request: let the response be the last one.
+      if (response?.req.complete && !response.headersSent) response.setHeader('Connection', 'close');
+      else if (socket.writable && !response?.headersSent) endSocket(socket, printClientError(error.code));
+      // Within a response, an error would become part of it.
       else socket.destroy();
     },
   };

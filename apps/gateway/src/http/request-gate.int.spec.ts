@@ -24,6 +24,7 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
     return 'done';
   });
   fastify.get('/fast', () => Promise.resolve('done'));
+  fastify.get('/last', (_request, reply) => reply.header('Connection', 'close').send('done'));
   fastify.post(typedPath, { config: { receivesMessages: true } }, () => Promise.resolve('stored'));
   fastify.post(messagePath, { config: { receivesMessages: true } }, () => Promise.resolve('stored'));
   addDirectRoute(fastify, messagePath, {
@@ -35,8 +36,12 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
     onClosed: () => undefined,
     onFailed: () => undefined,
   });
-  gateOf(fastify.server).recognize = (authorization) =>
-    authorization === undefined ? undefined : Promise.resolve(authorization === 'Token good');
+  let recognized: () => void = () => undefined;
+  const untilRecognized = new Promise<void>((resolve) => (recognized = resolve));
+  gateOf(fastify.server).recognize = (authorization) => {
+    if (authorization === 'Token later') return untilRecognized.then(() => false);
+    return authorization === undefined ? undefined : Promise.resolve(authorization === 'Token good');
+  };
   const sockets: Socket[] = [];
   fastify.server.on('connection', (socket: Socket) => sockets.push(socket));
   let parsed = 0;
@@ -53,6 +58,7 @@ async function startServer(limits: Partial<HttpLimits> = {}, trustProxy: TrustPr
     held,
     sockets,
     parsed: () => parsed,
+    recognized,
     open,
     release: () => {
       for (const end of held.splice(0)) end();
@@ -149,6 +155,16 @@ describe(RequestGate.name, () => {
       await close();
     });
 
+    it('serves none of them after a response that ends the connection', async () => {
+      const { open, parsed, held, close } = await startServer();
+      const { statuses, closed } = open(get('/last') + get('/held').repeat(3));
+
+      await closed;
+
+      expect([statuses(), parsed(), held.length]).toEqual([[200], 4, 0]);
+      await close();
+    });
+
     it('ends the connection of a client that keeps sending', async () => {
       const { open, held, parsed, close } = await startServer({ pipelined });
       const { socket, closed } = open(get('/held').repeat(1_200));
@@ -189,6 +205,20 @@ describe(RequestGate.name, () => {
       expect(await status(get('/fast', wrong), from)).toBe(429);
       expect(await status(get('/fast'), from)).toBe(429);
       for (let count = 0; count < 4; count += 1) expect(await status(get('/fast', good), from)).toBe(200);
+      await close();
+    });
+
+    it('counts requests whose token is still being checked', async () => {
+      const { open, held, release, recognized, close } = await startServer({ anonymous });
+      const wrong = get('/held', 'Authorization: Token later\r\n');
+      const clients = Array.from({ length: 5 }, () => open(wrong, from));
+      await eventually(() => expect(held).toHaveLength(3));
+      recognized();
+      release();
+
+      await eventually(() =>
+        expect(clients.flatMap(({ statuses }) => statuses()).sort()).toEqual([200, 200, 200, 429, 429]),
+      );
       await close();
     });
 

@@ -78,13 +78,11 @@ export class RequestGate {
     const key = anonymousKeyOf(request);
     // Browsers send preflights without a token. The gateway answers them before it checks a token.
     const recognition = method === 'OPTIONS' ? undefined : this.recognize(headers.authorization);
-    if (!recognition) {
-      if (this.anonymous.take(key)) serve();
-      else refuse(request, tooManyWithoutToken());
-    } else if (this.anonymous.hasRoom(key)) {
+    if (this.anonymous.take(key)) {
       serve();
-      void recognition.then((isValid) => isValid || this.anonymous.take(key));
-    } else
+      void recognition?.then((isValid) => isValid && this.anonymous.giveBack(key));
+    } else if (!recognition) refuse(request, tooManyWithoutToken());
+    else
       void recognition.then((isValid) => {
         if (response.destroyed) return;
         if (isValid) serve();

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { becomeWebSocket, upgradeInTurn } from './client-limits.js';
+import { becomeWebSocket, responseOn } from './client-limits.js';
 import { hasOneHost } from './host-header.js';
 import { canonicalUrl, pathOf } from './paths.js';
 
@@ -9,7 +9,8 @@ type TakeSocket = (request: IncomingMessage, socket: Duplex, head: Buffer) => vo
 
 /**
  * Passes WebSocket requests for `path` and its aliases to `take`. Serves all other upgrade requests without the upgrade, as RFC 9110 §7.8
- * allows. Several HTTP clients offer HTTP/2 in their first request, and Node gives such a request only to the upgrade listener.
+ * allows. Several HTTP clients offer HTTP/2 in their first request, and Node gives such a request only to the upgrade listener. Closes the
+ * connection of a client that does not wait for the response to its earlier request.
  */
 export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSocket): void {
   server.on('upgrade', (request, socket, head) => {
@@ -18,12 +19,12 @@ export function takeWebSocketUpgrades(server: Server, path: string, take: TakeSo
       request.headers.upgrade?.toLowerCase() === 'websocket' &&
       // A request without exactly one Host header is served without its upgrade, and the server then rejects it.
       hasOneHost(request);
-    upgradeInTurn(socket, () => {
-      if (!isWebSocket || pathOf(canonicalUrl(request.url ?? '/')) !== path)
-        return serveWithoutUpgrade(server, { request, socket, head });
-      becomeWebSocket(socket);
-      take(request, socket, head);
-    });
+    // Node does not watch the connection any more, so an earlier response could stay open forever.
+    if (responseOn(socket)) return void socket.destroy();
+    if (!isWebSocket || pathOf(canonicalUrl(request.url ?? '/')) !== path)
+      return serveWithoutUpgrade(server, { request, socket, head });
+    becomeWebSocket(socket);
+    take(request, socket, head);
   });
 }
 

@@ -63,8 +63,8 @@ export const keepAliveMs = 15_000;
 /** Maximum bytes buffered in memory for one client. */
 export const maxBufferedBytes = 1024 ** 2;
 /**
- * The gateway disconnects a client that reads nothing for this long while the gateway waits for the client. The gateway waits for a live
- * WebSocket when `maxBufferedBytes` are buffered, for a client that catches up after each piece, and for a client of server-sent events
+ * The gateway disconnects a client that neither reads nor sends anything for this long while the gateway waits for the client. The gateway
+ * waits for a live WebSocket when `maxBufferedBytes` are buffered, for a client that catches up after each piece, and for a client of server-sent events
  * whenever data is buffered.
  */
 export const stallLimitMs = 10_000;

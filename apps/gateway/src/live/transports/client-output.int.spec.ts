@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { eventually } from '@stream-events/testing';
 import { ClientOutput } from './client-output.js';
 import { stallLimitMs } from '../live-limits.js';
 
@@ -71,6 +72,20 @@ describe(ClientOutput.name, () => {
     expect(await output.drained()).toBe(false);
     expect(performance.now() - startedAt).toBeGreaterThan(stallMs / 2);
     expect(socket.destroyed).toBe(false);
+  });
+
+  it('does not wait longer when more callers wait', async () => {
+    const { output, socket } = await setup();
+    output.write(written);
+    const listeners = socket.listenerCount('timeout');
+    const first = output.drained();
+    const calling = setInterval(() => void output.drained(), stallMs / 10);
+    try {
+      expect(await first).toBe(false);
+    } finally {
+      clearInterval(calling);
+    }
+    await eventually(() => expect(socket.listenerCount('timeout')).toBe(listeners));
   });
 
   it('leaves the timeout of the socket as it was', async () => {

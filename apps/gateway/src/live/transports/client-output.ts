@@ -4,6 +4,8 @@ import { stallLimitMs } from '../live-limits.js';
 
 /** Writes to a client and tracks how much the client has not read yet. All sinks use this class. */
 export class ClientOutput {
+  private drain: Promise<void> | undefined;
+
   constructor(
     private readonly stream: Writable,
     /** The socket that `stream` writes to. For a WebSocket, `stream` is the socket. */
@@ -25,7 +27,8 @@ export class ClientOutput {
    * disconnected.
    */
   async drained(): Promise<boolean> {
-    if (!this.isGone && this.stream.writableNeedDrain) await this.untilDrainedOrStalled();
+    // All callers share one wait: each would start the timeout again.
+    if (!this.isGone && this.stream.writableNeedDrain) await (this.drain ??= this.untilDrainedOrStalled());
     return !this.isGone && !this.stream.writableNeedDrain;
   }
 
@@ -40,6 +43,7 @@ export class ClientOutput {
       const settle = (): void => {
         socket.setTimeout(timeoutBefore).off('timeout', settle);
         stream.off('drain', settle).off('close', settle);
+        this.drain = undefined;
         resolve();
       };
       // Node starts this timeout again whenever the operating system takes part of a write, and whenever the client sends something.
