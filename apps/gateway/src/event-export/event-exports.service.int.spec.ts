@@ -10,7 +10,6 @@ import {
 import type { RequestClient } from '@stream-events/messaging';
 import { createLogger, Registry } from '@stream-events/service';
 import { eventually } from '@stream-events/testing';
-import { openRawClient } from '../../test/raw-client.js';
 import type { Caller } from '../access/caller.js';
 import type { TokenLookup } from '../access/token-lookup.service.js';
 import { createHttpServer } from '../http/http-server.js';
@@ -58,7 +57,7 @@ afterEach(() => {
 
 /**
  * Starts a server that responds with exports. The path names the user and the token: `/<user>` a main token, `/<user>/<token>` a named
- * token. The user `owner` is an owner. Requests to `/held` never get a response.
+ * token. The user `owner` is an owner.
  */
 async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   const checked: string[] = [];
@@ -80,7 +79,6 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   );
   const sent: Promise<void>[] = [];
   const fastify = createHttpServer(false).getInstance();
-  fastify.get('/held', () => new Promise(() => undefined));
   fastify.get('/*', ({ url }, reply) => {
     const { raw: response } = reply.hijack();
     const [id = '', name = null] = url.slice(1).split('/');
@@ -109,7 +107,7 @@ async function serve(pages: Pages, overrides: Partial<ExportLimits> = {}) {
   };
   const metric = async (name: string): Promise<number | undefined> =>
     (await metrics.getSingleMetric(name)?.get())?.values[0]?.value;
-  return { exports, open, sent, metric, port, checked };
+  return { exports, open, sent, metric, checked };
 }
 
 async function read(response: IncomingMessage): Promise<Buffer> {
@@ -177,22 +175,6 @@ describe(EventExports.name, () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(pages.requests).toHaveLength(requests);
     expect(await metric('gateway_exports')).toBe(0);
-  });
-
-  it('ends an export that waits behind another response when the client leaves', async () => {
-    const pages = new Pages(100_000);
-    const { port, sent, metric } = await serve(pages);
-    const paths = ['/held', '/a'];
-    const { socket } = openRawClient(port, {
-      bytes: paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''),
-    });
-    await eventually(() => expect(pages.requests.length).toBeGreaterThan(1));
-    expect(await metric('gateway_exports')).toBe(1);
-
-    socket.destroy();
-
-    await eventually(async () => expect(await metric('gateway_exports')).toBe(0));
-    await expect(sent[0]).resolves.toBeUndefined();
   });
 
   it('continues after an outage of the events service', async () => {

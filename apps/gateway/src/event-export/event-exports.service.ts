@@ -132,7 +132,7 @@ export class EventExports {
     const pace = new ReaderPace(this.limits);
     return setInterval(() => {
       const { socket, writableLength } = response;
-      // Behind another response on the same connection, the response has no socket, and its data waits.
+      // A response that has ended has no socket.
       const sentBytes = (socket?.bytesWritten ?? 0) - (socket?.writableLength ?? 0);
       if (pace.isTooSlow({ sentBytes, isWaiting: writableLength > 0 }, performance.now())) ending.abort();
     }, this.limits.slowMs / samplesPerSpan);
