@@ -101,11 +101,18 @@ describe(NamedConnections.name, () => {
     expect(await sending).toBe(1);
   });
 
-  it('waits for its own gateway, and for no other one, before it knows the gateways', async () => {
+  it('counts the replies of a second before it knows the gateways', async () => {
     reported = [];
     at(gateways, 0).connections = 1;
-    at(gateways, 1).reading = new Promise(() => undefined);
+    at(gateways, 1).connections = 2;
+    let finish: () => void = () => undefined;
+    at(gateways, 1).reading = new Promise((resolve) => (finish = resolve));
+    const sending = at(named, 0).send(empty);
+    await eventually(() => expect(at(gateways, 1).received).toHaveLength(1));
+    finish();
 
+    expect(await sending).toBe(3);
+    at(gateways, 1).reading = new Promise(() => undefined);
     expect(await at(named, 0).send(empty)).toBe(1);
   });
 

@@ -1,5 +1,6 @@
 import { createInbox, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import {
+  instanceReportMs,
   namedConnectionsSubject,
   parseTargetMessage,
   parseTargetReply,
@@ -28,6 +29,8 @@ const replyLimitMs = stallLimitMs + 2_000;
 // How often the sender checks whether it still needs to wait. A gateway that has died never replies. Senders wait for it, up to their limits,
 // until its last report is 15 s old.
 const recheckMs = 250;
+// A gateway that has started less than one report ago does not know all others. Its senders wait this long for replies of unknown gateways.
+const unknownLimitMs = 1_000;
 
 /** The gateways that reply to messages. */
 export interface GatewayFleet {
@@ -47,8 +50,7 @@ export interface GatewayFleet {
  * ```
  *
  * A sender that waits for the replies goes at the pace of the slowest client. A gateway without such connections replies at once, and every
- * gateway does so to controls. A sender does not know a gateway that started seconds ago. The gateway gets the message too, and its reply
- * counts if it arrives before the others.
+ * gateway does so to controls.
  */
 export class NamedConnections {
   private connection: NatsConnection | undefined;
@@ -56,6 +58,7 @@ export class NamedConnections {
   private fleet: GatewayFleet | undefined;
   private readonly inbox: string;
   private sent = 0;
+  private knowsFleetAt = Infinity;
   private readonly pending = new Map<string, (reply: LiveTargetReply) => void>();
   private readonly failures: FailureLog;
 
@@ -71,6 +74,7 @@ export class NamedConnections {
   /** Connects to NATS and starts to deliver messages from all gateways to this gateway's connections. */
   async connect(fleet: GatewayFleet): Promise<void> {
     this.fleet = fleet;
+    this.knowsFleetAt = performance.now() + instanceReportMs + unknownLimitMs;
     this.connection = await connectNats(this.options);
     this.watch = new ConnectionWatch(this.connection);
     this.connection.subscribe(namedConnectionsSubject, {
@@ -117,10 +121,12 @@ export class NamedConnections {
     });
     try {
       connection.publish(namedConnectionsSubject, printTargetMessage(message), { reply });
+      const sentAt = performance.now();
+      const earliest = sentAt < this.knowsFleetAt ? sentAt + unknownLimitMs : sentAt;
       // Just after the start, the list does not include this gateway yet.
       const haveAllReplied = (): boolean =>
-        [fleet.id, ...fleet.list()].every((gateway) => replies.has(gateway));
-      const deadline = performance.now() + limitMs;
+        performance.now() >= earliest && [fleet.id, ...fleet.list()].every((gateway) => replies.has(gateway));
+      const deadline = sentAt + limitMs;
       while (!haveAllReplied() && performance.now() < deadline)
         await within(recheckMs, new Promise<void>((resolve) => (wake = resolve)));
       return [...replies.values()].reduce((sum, count) => sum + count, 0);
