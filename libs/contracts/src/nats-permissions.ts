@@ -10,8 +10,8 @@ import { instanceReportSubject } from './system/instance-report.js';
  *
  * ```
  *  SERVICES      requests, the INGEST stream, replays (live.replay.>),    one user for each service
- *     │          messages to named connections (live.connections), and the
- *     │          reports of all instances (system.instances) and of completed connections (platform.connections)
+ *     │          messages to named connections (live.connections), and the reports of all instances (system.instances)
+ *     │          and of completed connections (platform.connections)
  *     │ replays, and the consumer gate
  *     │             EVENTS   only the EVENTS stream                       a second user for each service that uses it
  *     ▼                │ the part of the JetStream API that reading needs

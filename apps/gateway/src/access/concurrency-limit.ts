@@ -18,7 +18,7 @@ interface Turns {
 
 /**
  * Limits how many things each user, and each named token, does at a time at this gateway. A named token's turns also count toward the limit
- * of its user. Whoever takes a turn gets a function that ends the turn. Calling this function again has no effect.
+ * of its user. `take` and `waitFor` return a function that ends the turn. Calling this function again has no effect.
  */
 export class ConcurrencyLimit {
   /** Numbers of turns that run and of callers that wait, of all users. */

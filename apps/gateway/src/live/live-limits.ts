@@ -64,8 +64,8 @@ export const keepAliveMs = 15_000;
 export const maxBufferedBytes = 1024 ** 2;
 /**
  * The gateway disconnects a client that neither reads nor sends anything for this long while the gateway waits for the client. The gateway
- * waits for a live WebSocket when `maxBufferedBytes` are buffered, for a client that catches up after each piece, and for a client of server-sent events
- * whenever data is buffered.
+ * waits for a live WebSocket when `maxBufferedBytes` are buffered, for a client that catches up after each piece, and for a client of
+ * server-sent events whenever data is buffered.
  */
 export const stallLimitMs = 10_000;
 /** How long a closed connection waits for the client to read its last frames before its socket is destroyed. */

@@ -69,7 +69,7 @@ export class LiveConnections {
    * is stopping
    */
   open(request: LiveRequest, client: LiveClient): LiveConnection {
-    if (this.isStopped) throw stopping();
+    if (this.isStopped) throw restarting();
     if (this.connections.size >= this.limits.connections) throw fullGateway();
     const release = this.places.take(client.caller, tooManyConnections);
     try {
@@ -185,7 +185,7 @@ function tooManyConnections(payer: string, max: number): ServiceError {
   );
 }
 
-function stopping(): ServiceError {
+export function restarting(): ServiceError {
   return new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.');
 }
 

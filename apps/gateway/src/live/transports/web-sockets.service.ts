@@ -21,7 +21,7 @@ import { RateLimits } from '../../access/rate-limits.service.js';
 import { TokenLookup } from '../../access/token-lookup.service.js';
 import { untilFirstMessage } from './first-message.js';
 import type { LiveConnection } from '../connections/live-connection.js';
-import { LiveConnections } from '../connections/live-connections.service.js';
+import { LiveConnections, restarting } from '../connections/live-connections.service.js';
 import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
 import { limitFrames } from './frame-limit.js';
 import { closeWebSocket, WebSocketSink } from './web-socket.sink.js';
@@ -120,8 +120,7 @@ export class WebSockets {
   }
 
   private async accept({ request, socket, head }: Handshake, anonymous: AnonymousRequests): Promise<void> {
-    if (this.isStopped)
-      throw new ServiceError('unavailable', 'The service is restarting. Try again in a few seconds.');
+    if (this.isStopped) throw restarting();
     // Other clients behind the same address can still connect with a valid token in the handshake.
     if (!anonymous.hasRoom(anonymousKeyOf(request)) && !(await this.hasValidToken(request)))
       throw tooManyWithoutToken();
