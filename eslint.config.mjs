@@ -23,7 +23,7 @@ const boundaries = [
   allow('type:app', 'type:lib'),
   allow('type:bundle', 'type:lib', 'type:client', 'type:app', 'type:laptop'),
   allow('type:lib', 'type:lib'),
-  allow('type:laptop'),
+  allow('type:laptop', 'layer:contracts'),
   // The test kit creates the database roles of the services, as every deployment does.
   allow('type:testing', 'type:laptop', 'layer:service', 'test-setup'),
   allow('type:client'),

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { pinnedNatsVersion } from '@stream-events/embedded';
 import { events } from '@stream-events/events';
 import { gateway } from '@stream-events/gateway';
 import { platformConnector } from '@stream-events/platform-connector';
@@ -28,6 +29,12 @@ const setByImage = ['HOST', 'PORT', 'ADMIN_PORT'];
 const notSet = ['OTEL_SERVICE_NAME'];
 
 describe('docker-compose.yml', () => {
+  it('runs the nats-server of `npm start`, as the test servers of the Helm chart do', () => {
+    const image = `nats:${pinnedNatsVersion}-alpine`;
+    expect(services.nats?.image).toBe(image);
+    expect(readFileSync('deploy/helm-test-servers/values.yaml', 'utf8')).toContain(`image: '${image}'`);
+  });
+
   it.each([gateway, events, platformConnector, streamerMonitor])(
     'sets every variable that $name reads, and no others',
     ({ name, variables }) => {

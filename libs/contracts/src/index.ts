@@ -30,6 +30,7 @@ export * from './json-text.js';
 export * from './list-page.js';
 export * from './live/named-connections.js';
 export * from './nats-permissions.js';
+export * from './nats-version.js';
 export { parseJson } from './parse-json.js';
 export * from './platform/call-platform.contract.js';
 export * from './platform/channel-consent.contract.js';

