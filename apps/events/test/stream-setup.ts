@@ -55,12 +55,10 @@ const requestLimitMs = 20_000;
 // Maximum number of concurrent requests. More requests would queue in the broker and time out.
 const concurrency = 100;
 
-// `deletionMs` is short, because the broker removes the files of these small streams in milliseconds.
 export const streamOptions = {
   platform: 'simulator',
   maxAgeMs: 7 * 24 * 3_600_000,
   maxGigabytes: 1,
-  deletionMs: 200,
 };
 
 /** A broker, and operations on its EVENTS stream. */
@@ -182,8 +180,7 @@ export class StreamSetup {
     const manager = await this.manage();
     const { state } = await manager.streams.info(eventsStreamName);
     const sequences = Array.from(
-      // nats-server 2.9 may report 0 for both sequences of an empty stream.
-      { length: state.messages === 0 ? 0 : state.last_seq - state.first_seq + 1 },
+      { length: state.last_seq - state.first_seq + 1 },
       (_, index) => state.first_seq + index,
     );
     const messages: (StoredMsg | null)[] = [];

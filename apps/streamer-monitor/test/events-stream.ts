@@ -1,4 +1,4 @@
-import { jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { jetstreamManager, StorageType, type ConsumerInfo } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import {
   eventsStreamName,
@@ -37,18 +37,20 @@ export class EventsStream {
     await streams.delete(eventsStreamName).catch(() => undefined); // the stream may not exist
   }
 
-  /** Counts the messages that are not acknowledged yet, per consumer. */
-  async countLeft(): Promise<number[]> {
-    const { consumers } = await jetstreamManager(this.connection);
-    const infos = await consumers.list(eventsStreamName).next();
-    return infos.map(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending);
+  /** Counts the messages that are not acknowledged yet. Throws if the consumer does not exist. */
+  async countLeft(): Promise<number> {
+    const { num_pending, num_ack_pending } = await this.readConsumer();
+    return num_pending + num_ack_pending;
   }
 
-  /** Counts the instances that are waiting for messages, per consumer. */
-  async countReaders(): Promise<number[]> {
+  /** Counts the instances that are waiting for messages. */
+  async countReaders(): Promise<number> {
+    return (await this.readConsumer()).num_waiting;
+  }
+
+  private async readConsumer(): Promise<ConsumerInfo> {
     const { consumers } = await jetstreamManager(this.connection);
-    const infos = await consumers.list(eventsStreamName).next();
-    return infos.map(({ num_waiting }) => num_waiting);
+    return consumers.info(eventsStreamName, 'streamer-monitor-streams');
   }
 
   async publishEvent(event: StreamEvent, overrides: Partial<StoredEvent> = {}): Promise<void> {

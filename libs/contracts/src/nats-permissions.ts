@@ -72,14 +72,14 @@ export function eventsUserOf(user: string): string {
   return `${user}.events`;
 }
 
-/** Durable consumers of our own services on the EVENTS stream, by the event type that they read. */
+/** Durable consumers of our own services on the EVENTS stream, and the types of the platform events that each one reads. */
 export const durableConsumers = {
-  'stream-online': 'streamer-monitor-stream-online',
-  'stream-offline': 'streamer-monitor-stream-offline',
-  'subscription-revocation': 'platform-connector-revocations',
-  'user-authorization-grant': 'platform-connector-grants',
-  'user-authorization-revoke': 'platform-connector-withdrawals',
+  'streamer-monitor-streams': ['stream-online', 'stream-offline'],
+  'platform-connector-revocations': ['subscription-revocation'],
+  'platform-connector-consents': ['user-authorization-grant', 'user-authorization-revoke'],
 } as const;
+
+export type DurableConsumerName = keyof typeof durableConsumers;
 
 const pullEvents = `$JS.API.CONSUMER.MSG.NEXT.${eventsStreamName}.>`;
 
@@ -117,7 +117,7 @@ const readEvents = [...consumerCreation.map(({ api }) => `${api}.>`), ...useCons
 const listStreams = ['$JS.API.STREAM.LIST', '$JS.API.STREAM.NAMES'] as const;
 
 /** Permissions to create, change, pull from, and acknowledge on our services' durable consumers. */
-const useDurableConsumers = Object.values(durableConsumers).flatMap((name) => [
+const useDurableConsumers = Object.keys(durableConsumers).flatMap((name) => [
   `$JS.API.CONSUMER.*.${eventsStreamName}.${name}`,
   `$JS.API.CONSUMER.*.${eventsStreamName}.${name}.>`,
   `$JS.API.CONSUMER.*.*.${eventsStreamName}.${name}`,
@@ -177,8 +177,7 @@ function eventsUser(service: string, publish: readonly string[]): NatsUser {
  * consumers have random names, which permissions cannot deny: a wildcard cannot match a part of a subject token. With a list of consumers,
  * a subscriber would learn these names, and could then pull a gateway's events or replace the gateway's consumer.
  *
- * The consumer gate rejects push consumers. On nats-server 2.9, a push consumer could deliver to the pull subject of a durable consumer.
- * The events of the durable consumer would then reach no one.
+ * The consumer gate rejects push consumers, because the broker would publish events on any subject that such a consumer names.
  */
 export const natsUsers = {
   gateway: serviceUser('gateway', {

@@ -56,6 +56,30 @@ describe(connectNats.name, () => {
     expect(clients).toBeGreaterThan(1);
   });
 
+  it('refuses a server that is too old, and names both versions', async () => {
+    const { hostname, port } = new URL(nats.url);
+    // Replaces the version in the greeting of the real server.
+    const proxy = createServer((client) => {
+      const server = connect(Number(port), hostname);
+      for (const socket of [client, server]) socket.on('error', () => undefined); // the other end closes, too
+      server.on('data', (data) =>
+        client.write(data.toString('latin1').replace(/"version":"[^"]+"/, '"version":"2.10.26"'), 'latin1'),
+      );
+      client.pipe(server);
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const url = new URL(nats.urlFor('gateway'));
+    url.port = String((proxy.address() as AddressInfo).port);
+
+    try {
+      await expect(connectNats({ urls: [url.href], name: 'test' })).rejects.toThrow(
+        `nats-server 2.10.26 at 127.0.0.1:${url.port} is too old: this service needs nats-server 2.11 or newer`,
+      );
+    } finally {
+      proxy.close();
+    }
+  });
+
   it('leaves a broker that has stopped reading, although not all data was sent', async () => {
     const pairs: [Socket, Socket][] = [];
     const upstream = Number(new URL(nats.urlFor('gateway')).port);

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { eventsUserOf, inboxPrefix } from '@stream-events/contracts';
+import { eventsUserOf, inboxPrefix, isSupportedNats, oldestNatsVersion } from '@stream-events/contracts';
 import { within, type Tracing } from '@stream-events/service';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 import { traceConnection } from './message-traces.js';
@@ -68,17 +68,16 @@ export function natsConnectionOptions(
  * Connects to NATS, and retries for 30 s.
  *
  * @throws Error with the client's last error when no member of the cluster replies within 30 s; at once when the server rejects all
- * passwords
+ * passwords, or is too old
  */
 export async function connectNats(options: NatsOptions): Promise<NatsConnection> {
   const deadline = performance.now() + firstConnectionLimitMs;
   let rejected = 0;
+  let connection: NatsConnection;
   for (;;) {
     try {
-      const connection = await connect(natsConnectionOptions(options, rejected));
-      superviseConnection(connection);
-      if (options.tracing) traceConnection(connection, options.tracing);
-      return connection;
+      connection = await connect(natsConnectionOptions(options, rejected));
+      break;
     } catch (error) {
       const isRejected = isRejection(error);
       if (isRejected) rejected += 1;
@@ -92,6 +91,20 @@ export async function connectNats(options: NatsOptions): Promise<NatsConnection>
       if (!isRejected) await wait(500);
     }
   }
+  await requireSupported(connection);
+  superviseConnection(connection);
+  if (options.tracing) traceConnection(connection, options.tracing);
+  return connection;
+}
+
+/** @throws Error when the server is too old, after closing the connection */
+async function requireSupported(connection: NatsConnection): Promise<void> {
+  const version = connection.info?.version ?? 'without a version';
+  if (isSupportedNats(version)) return;
+  await connection.close();
+  throw new Error(
+    `nats-server ${version} at ${connection.getServer()} is too old: this service needs nats-server ${oldestNatsVersion} or newer`,
+  );
 }
 
 /**

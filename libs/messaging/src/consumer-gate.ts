@@ -177,7 +177,7 @@ function readRequest(message: Msg, name: string): { forwarded: object } | { faul
       return {
         fault: invalid('push consumers are not available. Create a pull consumer, without deliver_subject'),
       };
-  const ours: readonly string[] = Object.values(durableConsumers);
+  const ours = Object.keys(durableConsumers);
   if (ours.includes(name))
     return { fault: invalid(`the name ${name} is reserved for a consumer of the service`) };
   if ([config.durable_name, config.name].some((given) => given !== undefined && given !== name))

@@ -10,7 +10,7 @@ import {
   type JsMsg,
 } from '@nats-io/jetstream';
 import { nanos, type NatsConnection, type Subscription } from '@nats-io/transport-node';
-import { durableConsumers, eventsStreamName } from '@stream-events/contracts';
+import { durableConsumers, eventsStreamName, type DurableConsumerName } from '@stream-events/contracts';
 import {
   FailureLog,
   WorkerLoop,
@@ -69,11 +69,6 @@ export interface DurableConsumerOptions {
   handling: MessageHandling | BatchHandling;
   /** Maximum delay before a redelivery, in milliseconds. Delays start at 0.5 s and double each time. */
   maxRetryDelayMs: number;
-  /**
-   * Set when the stream is a work queue without other consumers. The consumer then also gets messages that a crash of the broker brought
-   * back.
-   */
-  isWorkQueue?: boolean;
   /** Creates or updates the stream. Without it, the consumer waits until another service creates the stream. */
   prepareStream?: () => Promise<void>;
   /** How long a fetch waits for messages, in milliseconds: 5,000 by default, 60,000 at most. */
@@ -175,7 +170,8 @@ export class DurableConsumer {
       let count = await this.fetch(this.consumer, stopping);
       // If the failed fetch left no messages, it is still unknown whether the stream works again, so fetch again.
       if (isContinued && count === 0 && !stopping.aborted) count = await this.fetch(this.consumer, stopping);
-      if (count === 0 && !stopping.aborted) await this.onEmptyFetch(this.consumer);
+      // An empty fetch can also mean that the consumer was deleted; `info` then throws.
+      if (count === 0 && !stopping.aborted) await this.consumer.info();
     } catch (error) {
       const wasPrepared = this.consumer !== undefined;
       this.consumer = undefined;
@@ -358,29 +354,6 @@ export class DurableConsumer {
     return Math.min(minRetryDelayMs * 2 ** (info.deliveryCount - 1), this.options.maxRetryDelayMs);
   }
 
-  private async onEmptyFetch(consumer: Consumer): Promise<void> {
-    if (this.options.isWorkQueue) await this.redeliverForgotten();
-    // An empty fetch can also mean that the consumer was deleted; `info` then throws.
-    else await consumer.info();
-  }
-
-  /**
-   * Deletes the consumer if the stream still has acknowledged messages, so that the next consumer gets them again. nats-server 2.9 writes
-   * the deletion of work queue messages to disk late, so a crash brings them back, and the old consumer never delivers them.
-   */
-  private async redeliverForgotten(): Promise<void> {
-    const { stream, name } = this.options;
-    const { consumers, streams } = await this.manage();
-    if ((await streams.info(stream)).state.messages === 0) return;
-    // Read the acknowledgement floor before the stream's state. All messages up to the floor were then acknowledged before the state was
-    // read.
-    const { ack_floor } = await consumers.info(stream, name);
-    const { state } = await streams.info(stream);
-    if (state.messages === 0 || state.first_seq > ack_floor.stream_seq) return;
-    await consumers.delete(stream, name);
-    this.consumer = undefined;
-  }
-
   private manage(): Promise<JetStreamManager> {
     return jetstreamManager(this.connection, { checkAPI: false, timeout: requestLimitMs });
   }
@@ -401,15 +374,12 @@ export class DurableConsumer {
   }
 }
 
-/** Names the durable consumer that reads platform events of one type from the EVENTS stream. */
+/** Describes a durable consumer that reads platform events from the EVENTS stream. */
 export function platformEvents(
-  eventType: keyof typeof durableConsumers,
+  name: DurableConsumerName,
 ): Pick<DurableConsumerOptions, 'stream' | 'name' | 'config'> {
-  return {
-    stream: eventsStreamName,
-    name: durableConsumers[eventType],
-    config: { filter_subject: `events.platform.${eventType}.>` },
-  };
+  const subjects = durableConsumers[name].map((type) => `events.platform.${type}.>`);
+  return { stream: eventsStreamName, name, config: { filter_subjects: subjects } };
 }
 
 /**

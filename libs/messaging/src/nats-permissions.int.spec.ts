@@ -1,4 +1,4 @@
-import { durableConsumers, inboxPrefix, natsUsers } from '@stream-events/contracts';
+import { inboxPrefix, natsUsers } from '@stream-events/contracts';
 import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { PermissionViolationError, type NatsConnection } from '@nats-io/transport-node';
 import { connectNats } from './connection.js';
@@ -71,12 +71,9 @@ describe('natsUsers', () => {
     ['gateway.events', [...reading, '$JS.API.CONSUMER.DELETE.EVENTS.mine']],
     ['events', ['$JS.API.STREAM.CREATE.INGEST', '$JS.ACK.INGEST.drain.1']],
     ['events.events', [`events.platform.channel-raid.${id}`, '$JS.API.STREAM.INFO.EVENTS']],
-    [
-      'platform-connector.events',
-      [...reading, `$JS.ACK.EVENTS.${durableConsumers['subscription-revocation']}.1`],
-    ],
+    ['platform-connector.events', [...reading, '$JS.ACK.EVENTS.platform-connector-revocations.1']],
     ['streamer-monitor', ['request.events.list', 'request.platform-connector.look-up-users']],
-    ['streamer-monitor.events', [...reading, `$JS.ACK.EVENTS.${durableConsumers['stream-online']}.1`]],
+    ['streamer-monitor.events', [...reading, '$JS.ACK.EVENTS.streamer-monitor-streams.1']],
     ['subscriber', reading],
   ])('lets %s publish on the subjects that it needs', async (user, subjects) => {
     expect(await findRefused(user, subjects, publish)).toEqual([]);

@@ -1,21 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DiscardPolicy, jetstreamManager, type StreamAPI, type StreamConfig } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { inboxPrefix, natsUsers } from '@stream-events/contracts';
-import {
-  createGuardedDirectory,
-  eventually,
-  freePort,
-  startEmbeddedNats,
-  startTestNats,
-  type TestNats,
-} from '@stream-events/testing';
+import { eventually, startTestNats, type TestNats } from '@stream-events/testing';
 import { connectNats } from './connection.js';
 import {
   AcknowledgementTimeoutError,
-  StreamFilesGoneError,
   StreamPublisher,
   StreamUnreachableError,
   type OutgoingMessage,
@@ -61,11 +50,6 @@ function newMessages(count: number, overrides: Partial<OutgoingMessage> = {}): O
     return { subject, messageId: String(lastId), payload: '{}', ...overrides };
   });
 }
-
-const binary = process.env.TEST_NATS_BINARY;
-/** The version of nats-server, such as `2.9.10`; undefined when it runs in a container. */
-const version =
-  binary && /v(\d+\.\d+\.\d+)/.exec(execFileSync(binary, ['--version'], { encoding: 'utf8' }))?.[1];
 
 describe(StreamPublisher.name, () => {
   describe('publish', () => {
@@ -152,40 +136,5 @@ describe(StreamPublisher.name, () => {
     end(publisher);
 
     for (const batch of publishing) await expect(batch).rejects.toThrow(reason);
-  });
-
-  const title =
-    'throws StreamFilesGoneError when the broker has lost the files of the stream, at the next file';
-  const isAffected = version === undefined || version.startsWith('2.9.');
-  const reason = isAffected
-    ? ''
-    : ` (skipped: only nats-server 2.9 replies with this error, this is ${version})`;
-  // Use a separate server, because this test deletes a stream's files.
-  (isAffected ? it : it.skip)(title + reason, async () => {
-    const directory = await createGuardedDirectory();
-    const embedded = await startEmbeddedNats({
-      directory: directory.path,
-      users: Object.values(natsUsers),
-      log: () => undefined,
-      port: await freePort(),
-      // Without a path, startEmbeddedNats may download the server.
-      ...(binary === undefined ? {} : { binary }),
-    });
-    const own = await connectNats({ urls: [embedded.urlFor('events')], name: 'test', account });
-    await (await jetstreamManager(own, { timeout: 20_000 })).streams.add({ name, subjects: ['events.>'] });
-    const sut = new StreamPublisher(own, options);
-    const large = { payload: 'x'.repeat(500_000) };
-    await sut.publish(newMessages(1, large));
-    // Retry, because the broker may be writing to the directory.
-    const files = join(directory.path, 'nats/jetstream/jetstream/EVENTS/streams/EVENTS');
-    await rm(files, { recursive: true, maxRetries: 10 });
-
-    // A file holds 8 MiB, so these messages need a new one.
-    await expect(sut.publish(newMessages(20, large))).rejects.toThrow(StreamFilesGoneError);
-
-    sut.close();
-    await own.close();
-    await embedded.stop();
-    await directory.remove();
   });
 });

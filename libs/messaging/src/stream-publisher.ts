@@ -34,12 +34,6 @@ export class StreamUnreachableError extends Error {}
 /** An acknowledgement is late, so it is unknown which messages the stream has stored. */
 export class AcknowledgementTimeoutError extends StreamUnreachableError {}
 
-/**
- * The broker has lost the stream's files. nats-server 2.9 can lose them when a stream is created while one of the same name is being
- * deleted. The server then acknowledges messages until it needs a new file, and rejects all later ones.
- */
-export class StreamFilesGoneError extends Error {}
-
 interface PendingBatch {
   missing: number;
   lastSequence: number;
@@ -86,7 +80,7 @@ export class StreamPublisher {
    * @returns the highest stream sequence in the batch; 0 for an empty batch
    * @throws StreamUnreachableError when no stream has the subject
    * @throws AcknowledgementTimeoutError when an acknowledgement is late
-   * @throws StreamFilesGoneError; Error with the broker's reason when the stream refuses a message
+   * @throws Error with the broker's reason when the stream refuses a message
    */
   async publish(messages: readonly OutgoingMessage[]): Promise<number> {
     // An empty batch gets no acknowledgement and would never complete.
@@ -221,9 +215,6 @@ function timedOut(count: number, timeoutMs: number): AcknowledgementTimeoutError
 // "error", and 0 as its sequence.
 const sequencePattern = /"seq"\s*:\s*([1-9]\d*)/;
 
-// The broker's code for a storage failure, together with the operating system's message for a missing file.
-const filesGonePattern = /"err_code"\s*:\s*10077\b.*no such file or directory/s;
-
 /**
  * Returns the stored message's sequence, or the error from the acknowledgement. A 503 without a body means that no stream has the subject.
  */
@@ -233,6 +224,5 @@ function readSequence(message: Msg): number | Error {
   const text = message.string();
   const sequence = Number(sequencePattern.exec(text)?.[1]);
   if (Number.isSafeInteger(sequence)) return sequence;
-  const refusal = `the stream rejected a message: ${text}`;
-  return filesGonePattern.test(text) ? new StreamFilesGoneError(refusal) : new Error(refusal);
+  return new Error(`the stream rejected a message: ${text}`);
 }

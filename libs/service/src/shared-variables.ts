@@ -37,7 +37,7 @@ export const sharedVariables = {
   PLATFORM_CONNECTOR_DATABASE_URL: databaseUrlOf('platform connector'),
   STREAMER_MONITOR_DATABASE_URL: databaseUrlOf('streamer monitor'),
   NATS_URL: urls(
-    'nats-server 2.9 or newer with JetStream, with user and password; separate the members of a cluster with commas. While a password is being changed, list each member with the new and with the old password. The service connects to the EVENTS stream as user `<user>.events` with the same password. When this is not set, `npm start` runs its own nats-server',
+    'nats-server 2.11 or newer with JetStream, with user and password; separate the members of a cluster with commas. While a password is being changed, list each member with the new and with the old password. The service connects to the EVENTS stream as user `<user>.events` with the same password. When this is not set, `npm start` runs its own nats-server',
     ['nats', 'tls'],
     { secret: true },
   ),

@@ -70,7 +70,6 @@ export class IngestDrain {
         config: { max_ack_pending: maxAckPending, ...stream.consumerConfig },
         handling: { handleBatch: (messages) => this.storeBatch(messages) },
         maxRetryDelayMs,
-        isWorkQueue: true,
         prepareStream: () => stream.prepare(),
         metrics,
       },

@@ -36,8 +36,6 @@ export interface EventsStreamOptions {
    * number.
    */
   replicas?: number | undefined;
-  /** How long the broker may take to remove the files of a deleted stream, in milliseconds; default 2,000. */
-  deletionMs?: number;
 }
 
 /** The stream's state as the broker reports it. */
@@ -68,9 +66,6 @@ export class ForeignStreamError extends Error {}
 // bytes per id.
 const deduplicationWindowMs = 120_000;
 
-// How long to wait after a deletion: longer than the broker needs to remove the files of several gigabytes.
-const defaultDeletionMs = 2_000;
-
 // A replica counts as in touch if the leader heard from it within this time. A leader contacts its replicas every one or two seconds.
 // Replicas that do not hear from the leader elect another one, usually after 4 s or more.
 const maxSilenceMs = 3_000;
@@ -93,10 +88,6 @@ export class EventsStream {
 
   get maxAgeMs(): number {
     return this.options.maxAgeMs;
-  }
-
-  get deletionMs(): number {
-    return this.options.deletionMs ?? defaultDeletionMs;
   }
 
   /**
@@ -149,11 +140,6 @@ export class EventsStream {
       duplicate_window: nanos(deduplicationWindowMs),
     };
     await placeStream(config.num_replicas ?? 1, () => this.manager.streams.add(config));
-  }
-
-  /** Deletes the stream and its messages, if it still has this epoch. */
-  async delete(epoch: string): Promise<void> {
-    if ((await this.find())?.epoch === epoch) await this.manager.streams.delete(eventsStreamName);
   }
 
   /** Sets the stream's epoch, and updates its subjects, retention, and replicas. */

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { toEventMessage } from '@stream-events/contracts';
-import { StreamFilesGoneError, StreamPublisher, StreamUnreachableError } from '@stream-events/messaging';
+import { StreamPublisher, StreamUnreachableError } from '@stream-events/messaging';
 import {
   Counter,
   FailureLog,
@@ -192,7 +192,6 @@ export class Relay {
       outboxId: batch.outboxId,
     });
     if (error instanceof StreamUnreachableError) this.watch.suspect();
-    if (error instanceof StreamFilesGoneError) this.watch.markBroken(trusted);
     // The stream failed, not the batch: publish the batch first once the stream is trusted again.
     if (this.watch.trusted !== trusted && !this.isStopped) this.queue.putBack(batch);
     else this.held.delete(batch.outboxId);

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { Counter, FailureLog, LOGGER, Registry, startAtZero, type Logger } from '@stream-events/service';
 import { DoubtfulStateError, EventsStream, type StreamState } from './events-stream.js';
@@ -110,14 +109,12 @@ export class StreamCheck {
    * Checks the stream. Moves lost events back to the outbox, so that a relay publishes them again.
    *
    * @param witnesses acknowledged batches that the database may not have recorded yet
-   * @param brokenEpoch the epoch of a stream that no longer accepts messages; the check recreates a stream that has this epoch
    * @returns the stream's epoch
    * @throws ForeignStreamError
    * @throws DoubtfulStateError: publish nothing until a later check succeeds
    * @throws when the broker or the database does not respond; the next check completes the repair
    */
-  async run(witnesses: readonly Witness[] = [], brokenEpoch?: string): Promise<string> {
-    if (brokenEpoch !== undefined) return this.agree(witnesses, { brokenEpoch });
+  async run(witnesses: readonly Witness[] = []): Promise<string> {
     const { verdict, known, found } = await this.inspect(await this.records.read(), witnesses);
     if (verdict.kind !== 'intact' || !found) return this.agree(witnesses);
     this.doubtful = undefined;
@@ -162,17 +159,13 @@ export class StreamCheck {
   /** Compares again under the lock, one instance at a time, and gives the stream a new epoch if needed. */
   private async agree(
     witnesses: readonly Witness[],
-    { updateIntact = false, brokenEpoch }: { updateIntact?: boolean; brokenEpoch?: string } = {},
+    { updateIntact = false }: { updateIntact?: boolean } = {},
   ): Promise<string> {
     const beganAt = performance.now();
     const { decision, returned } = await this.records.change(async (record, readRetained) => {
-      if (brokenEpoch !== undefined) await this.stream.delete(brokenEpoch);
       const inspection = await this.inspect(record, witnesses);
       if (inspection.verdict.kind === 'lost') await this.doubt(inspection, beganAt, readRetained);
       const decision = await this.decide(inspection, readRetained);
-      // nats-server 2.9 reports a deleted stream as gone before it has removed the files. Wait, or it would remove the files of the new
-      // stream.
-      if (!inspection.found && decision.loss) await wait(this.stream.deletionMs);
       if (!inspection.found) await this.stream.create(decision.epoch);
       else if (decision.change ?? updateIntact) await this.stream.update(decision.epoch);
       return decision;

@@ -37,8 +37,8 @@ const startLimitMs = 5_000;
  *             │                                                        ▼
  *         in doubt ◀── connection lost · stream not responding ─── trusted
  *  checked on reconnect,      · stream of another platform      checked every 5 s, and when a
- *  and every second;          · stream without its files        sequence is lower than an earlier one
- *  nothing is published       · stream whose state may be old
+ *  and every second;          · stream whose state may be old   sequence is lower than an earlier one
+ *  nothing is published
  * ```
  *
  * While in doubt, publishing could reuse the sequences of lost events and so hide the loss.
@@ -50,8 +50,6 @@ export class StreamWatch {
   private highest: Witness | undefined;
   /** `highest` as of the last check. This batch reveals a loss even when new messages have since reused the lost sequences. */
   private earlier: Witness | undefined;
-  /** The epoch of a stream that no longer accepts messages, until another stream replaces it. */
-  private brokenEpoch: string | undefined;
   /** Counts the doubts. A check that began before the latest doubt must not end it. */
   private doubts = 0;
   private connection: ConnectionWatch | undefined;
@@ -116,14 +114,6 @@ export class StreamWatch {
     this.checkSoon();
   }
 
-  /** Stops publishing until a check has recreated the stream. Call this when the broker has lost the stream's files. */
-  markBroken(trusted: TrustedStream): void {
-    if (trusted !== this.current) return;
-    this.brokenEpoch = trusted.epoch;
-    this.doubt('the broker has lost the files of the stream');
-    this.checkSoon();
-  }
-
   /** Records an acknowledgement. Checks the stream soon if `lastSequence` is below `sentAfter`. */
   noteAcknowledged({ trusted, eventIds, lastSequence, sentAfter }: Acknowledgement): void {
     if (trusted !== this.current) return;
@@ -146,7 +136,7 @@ export class StreamWatch {
     const highest = this.highest;
     const witnesses = [this.earlier, highest].filter((witness) => witness !== undefined);
     const epoch = this.isPrepared
-      ? await this.streamCheck.run(witnesses, this.brokenEpoch)
+      ? await this.streamCheck.run(witnesses)
       : await this.streamCheck.prepare(witnesses);
     this.isPrepared = true;
     this.earlier = highest;
@@ -201,7 +191,6 @@ export class StreamWatch {
 
   private trust(epoch: string): void {
     this.lastFailure = undefined;
-    this.brokenEpoch = undefined;
     if (this.highest && this.highest.epoch !== epoch) this.highest = undefined;
     if (this.current?.epoch === epoch) return;
     this.current = { epoch };

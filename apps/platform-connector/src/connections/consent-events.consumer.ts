@@ -12,17 +12,15 @@ import { ConnectionConsequences } from './connection-consequences.service.js';
 import { readConsentEvent } from './consent-event.external.js';
 
 const maxRetryDelayMs = 30_000;
-// Use one consumer per type, because nats-server 2.9 allows only one filter per consumer.
-const types = ['user-authorization-grant', 'user-authorization-revoke'] as const;
 
 /**
- * Reacts when users give or withdraw consent. All instances share the durable consumers, which keep messages while no instance is running.
+ * Reacts when users give or withdraw consent. All instances share the durable consumer, which keeps messages while no instance is running.
  *
  * Idempotent: a message only makes the service read the user's current consent, so duplicates and reordering are harmless.
  */
 @Injectable()
 export class ConsentEventsConsumer {
-  private readonly consumers: readonly DurableConsumer[];
+  private readonly consumer: DurableConsumer;
 
   constructor(
     @Inject(EVENTS_CONNECTION) connection: NatsConnection,
@@ -31,23 +29,21 @@ export class ConsentEventsConsumer {
     metrics: Registry,
   ) {
     const handling = { maxInFlight: 1, handle: (message: DeliveredMessage) => this.onMessage(message) };
-    this.consumers = types.map(
-      (type) =>
-        new DurableConsumer(
-          connection,
-          { ...platformEvents(type), handling, maxRetryDelayMs, metrics },
-          logger,
-        ),
+    const events = platformEvents('platform-connector-consents');
+    this.consumer = new DurableConsumer(
+      connection,
+      { ...events, handling, maxRetryDelayMs, metrics },
+      logger,
     );
   }
 
   start(): void {
-    for (const consumer of this.consumers) consumer.start();
+    this.consumer.start();
   }
 
-  /** Stops after the current messages. Waits up to 3 s for them. */
-  async stop(): Promise<void> {
-    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
+  /** Stops after the current message. Waits up to 3 s for it. */
+  stop(): Promise<void> {
+    return this.consumer.stop();
   }
 
   private async onMessage(message: DeliveredMessage): Promise<Outcome> {

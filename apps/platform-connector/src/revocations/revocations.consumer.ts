@@ -48,7 +48,7 @@ export class RevocationsConsumer {
     this.consumer = new DurableConsumer(
       connection,
       {
-        ...platformEvents('subscription-revocation'),
+        ...platformEvents('platform-connector-revocations'),
         handling,
         maxRetryDelayMs,
         metrics: registry,

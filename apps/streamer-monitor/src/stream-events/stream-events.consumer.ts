@@ -18,14 +18,12 @@ import {
   type Logger,
 } from '@stream-events/service';
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
-import { parseStreamMessage, streamEventTypes, UnreadableEventError } from './stream-event.external.js';
+import { parseStreamMessage, UnreadableEventError } from './stream-event.external.js';
 
-type EventType = (typeof streamEventTypes)[number];
 type RecordingOutcome = 'applied' | 'ignored' | 'unreadable' | 'failed';
 
-// Maximum number of concurrent messages per event type. Each one needs a transaction, so more would leave too few database connections for
-// requests.
-const maxInFlight = 3;
+// Maximum number of concurrent messages. Each one needs a transaction, so more would leave too few database connections for requests.
+const maxInFlight = 6;
 const maxRetryDelayMs = 30_000;
 
 const outcomes: Record<RecordingOutcome, Outcome> = {
@@ -50,7 +48,7 @@ const outcomes: Record<RecordingOutcome, Outcome> = {
 export class StreamEventsConsumer {
   private readonly eventsTotal: Counter;
   private readonly failureLog: FailureLog;
-  private readonly consumers: DurableConsumer[];
+  private readonly consumer: DurableConsumer;
 
   constructor(
     @Inject(EVENTS_CONNECTION) connection: NatsConnection,
@@ -65,31 +63,28 @@ export class StreamEventsConsumer {
       labelNames: ['event_type', 'outcome'],
       registers: [metrics],
     });
-    this.consumers = streamEventTypes.map((eventType) => {
-      const handling = {
-        maxInFlight,
-        handle: (message: DeliveredMessage) => this.handle(message, eventType),
-      };
-      return new DurableConsumer(
-        connection,
-        { ...platformEvents(eventType), handling, maxRetryDelayMs, metrics },
-        logger,
-      );
-    });
-    measureWaiting(this.consumers, this.failureLog, metrics);
+    const handling = { maxInFlight, handle: (message: DeliveredMessage) => this.handle(message) };
+    const events = platformEvents('streamer-monitor-streams');
+    this.consumer = new DurableConsumer(
+      connection,
+      { ...events, handling, maxRetryDelayMs, metrics },
+      logger,
+    );
+    measureWaiting(this.consumer, this.failureLog, metrics);
   }
 
   start(): void {
-    for (const consumer of this.consumers) consumer.start();
+    this.consumer.start();
   }
 
   /** Waits up to 3 s for the current messages, then stops. */
-  async stop(): Promise<void> {
-    await Promise.all(this.consumers.map((consumer) => consumer.stop()));
+  stop(): Promise<void> {
+    return this.consumer.stop();
   }
 
-  private async handle(message: DeliveredMessage, eventType: EventType): Promise<Outcome> {
+  private async handle(message: DeliveredMessage): Promise<Outcome> {
     const recorded = await this.record(message);
+    const [, , eventType] = message.subject.split('.');
     this.eventsTotal.inc({ event_type: eventType, outcome: recorded });
     return outcomes[recorded];
   }
@@ -110,19 +105,14 @@ export class StreamEventsConsumer {
   }
 }
 
-function measureWaiting(
-  consumers: readonly DurableConsumer[],
-  failureLog: FailureLog,
-  metrics: Registry,
-): void {
+function measureWaiting(consumer: DurableConsumer, failureLog: FailureLog, metrics: Registry): void {
   new Gauge({
     name: 'streamer_monitor_events_waiting',
     help: 'Stream events on the EVENTS stream that are not read yet; every instance reports the same value',
     registers: [metrics],
     async collect() {
-      const read = () => Promise.all(consumers.map((consumer) => consumer.countPending()));
-      const counts = await readForGauge(this, failureLog, read);
-      this.set(counts?.reduce((sum, count) => sum + count, 0) ?? Number.NaN);
+      const count = await readForGauge(this, failureLog, () => consumer.countPending());
+      this.set(count ?? Number.NaN);
     },
   });
 }

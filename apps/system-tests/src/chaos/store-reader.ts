@@ -150,10 +150,7 @@ export class StoreReader {
     return messages;
   }
 
-  /**
-   * Reads with a new consumer until no more messages arrive. A new consumer is necessary: after isolation from its cluster, a nats-server
-   * 2.9 withholds the last message from old consumers until another message arrives.
-   */
+  /** Reads with a new consumer until no more messages arrive. */
   private async readOn(lastSequence: number, messages: PublishedMessage[]): Promise<void> {
     const consumer = await this.openConsumer(this.lastSequence + 1);
     for (let count = 1; count > 0 && this.lastSequence < lastSequence;) {

@@ -10,8 +10,8 @@ export interface EventStreamDescription {
 }
 
 /**
- * Prints the EVENTS stream's description: `events of platform simulator, epoch 1a2b3c4d`. The description contains
- * the epoch because nats-server 2.9 has no stream metadata. Everyone who can read the stream's info can read the description.
+ * Prints the EVENTS stream's description: `events of platform simulator, epoch 1a2b3c4d`. Everyone who can read the stream's info can read
+ * the description, and tools such as `nats stream info` show it.
  */
 export function printStreamDescription({ platform, epoch }: EventStreamDescription): string {
   return `events of platform ${platform}${epoch === undefined ? '' : `, epoch ${epoch}`}`;
