@@ -8,7 +8,6 @@ export interface PlanNode {
   'Actual Rows': number;
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
-  'Heap Fetches'?: number;
   Plans?: PlanNode[];
 }
 

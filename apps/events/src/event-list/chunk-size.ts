@@ -9,22 +9,15 @@ const minFirstRows = 100;
 const maxRows = 25_000;
 
 // Assumed time per row until a statement on the same partitions has been measured. Reading a row that is not in memory takes up to 20 µs.
-// An index lookup takes a fraction of that, once VACUUM has marked the row's page all-visible.
-const assumedMsPerRow = { read: 0.02, lookUp: 0.0075 };
+const assumedMsPerRow = 0.02;
 
 /** Sizes the next statement of a page, so that the page keeps within its time limit. */
 export class ChunkSize {
-  private readonly assumedMsPerRow: number;
-  private msPerRow: number;
+  private msPerRow = assumedMsPerRow;
   private rows: number;
 
-  /**
-   * @param check whether the statements read each row or look it up in indexes
-   * @param expectedRows the estimated number of rows to check until the page is full
-   */
-  constructor(check: keyof typeof assumedMsPerRow, expectedRows: number) {
-    this.assumedMsPerRow = assumedMsPerRow[check];
-    this.msPerRow = this.assumedMsPerRow;
+  /** @param expectedRows the estimated number of rows to check until the page is full */
+  constructor(expectedRows: number) {
     this.rows = Math.min(Math.max(expectedRows * 1.5, minFirstRows), maxRows);
   }
 
@@ -41,6 +34,6 @@ export class ChunkSize {
 
   /** Prepares for the next partitions, whose rows may take longer: older rows are often not in memory. */
   enterPartitions(): void {
-    this.msPerRow = Math.max(this.msPerRow, this.assumedMsPerRow);
+    this.msPerRow = Math.max(this.msPerRow, assumedMsPerRow);
   }
 }

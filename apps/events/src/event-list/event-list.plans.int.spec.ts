@@ -1,6 +1,5 @@
 import { firstIdAt, type EventFilters, type ReadLimits } from '@stream-events/contracts';
 import { jest } from '@jest/globals';
-import { eventually } from '@stream-events/testing';
 import type { Pool } from 'pg';
 import { EventStore } from '../../test/event-store.js';
 import { explain, nodesOf, planOf, rowsRead, type ExplainedRow, type PlanNode } from '../../test/explain.js';
@@ -51,28 +50,6 @@ async function note(pool: Pick<Pool, 'query'>, work: () => Promise<unknown>): Pr
   } finally {
     query.mockRestore();
   }
-}
-
-/** Runs VACUUM until all pages are all-visible. VACUUM cannot mark pages with rows that some open transaction may not see yet. */
-async function markAllVisible(): Promise<void> {
-  await eventually(
-    async () => {
-      await store.dataSource.query('VACUUM events');
-      const [pages] = await store.dataSource.query<{ total: string; visible: string }[]>(
-        "SELECT sum(relpages) AS total, sum(relallvisible) AS visible FROM pg_class WHERE relkind = 'r' AND relname LIKE 'events_2025_%'",
-      );
-      expect(pages?.visible).toBe(pages?.total);
-    },
-    { timeoutMs: 50_000 },
-  );
-}
-
-function scansOfPartitions(plan: PlanNode): PlanNode[] {
-  return nodesOf(plan).filter((node) => node['Relation Name']?.startsWith('events_'));
-}
-
-function isOnePartition(scans: readonly PlanNode[]): boolean {
-  return new Set(scans.map((node) => node['Relation Name'])).size === 1;
 }
 
 function literal(value: unknown): string {
@@ -204,29 +181,6 @@ describe('the plan of a page', () => {
       }
     },
   );
-
-  // Channel 7 has no test events.
-  it.each<EventFilters>([
-    { broadcasterUserId: '7', origin: 'test' },
-    { broadcasterUserId: '7', eventSource: 'TestCall' },
-    { channelId: '7', origin: 'test' },
-    { broadcasterUserId: '7', origin: 'test', eventSource: 'TestCall' },
-  ])('compares two filters in their indexes, without reading rows that do not match: %j', async (filters) => {
-    await markAllVisible();
-    const plans = await explainOnListPool(() => store.list.list({ filters, limits: {}, pageSize: 50 }));
-
-    const ofOnePartition = plans.map(scansOfPartitions).filter(isOnePartition);
-    expect(ofOnePartition.length).toBeGreaterThan(0);
-    for (const scans of ofOnePartition) {
-      const read = scans.filter((node) => node['Node Type'] === 'Index Scan').map(rowsRead);
-      const checked = scans.filter((node) => node['Node Type'] === 'Index Only Scan');
-
-      // One scan for the driving condition, and at least one for a looked-up condition.
-      expect(checked.length).toBeGreaterThan(1);
-      expect(checked.map((node) => node['Heap Fetches'])).toEqual(checked.map(() => 0));
-      expect(Math.max(...read, 0)).toBeLessThanOrEqual(mostRows);
-    }
-  });
 
   it.each([
     ...['01949000-0000-7000-8000-000000000000', 'message-400', 'no such message'].map((id) => ({ id })),

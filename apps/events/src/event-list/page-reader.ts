@@ -70,11 +70,7 @@ export class PageReader {
     const startedAt = this.now();
     const page = new PageBuilder(limits);
     const expectedRows = limits.pageSize / plan.restShare;
-    // An index lookup takes a fraction of the time of reading a row, so each kind of check has its own chunk size.
-    const chunks = {
-      lookUp: new ChunkSize('lookUp', expectedRows),
-      read: new ChunkSize('read', expectedRows),
-    };
+    const chunk = new ChunkSize(expectedRows);
     let range: IdRange | null = limits.range;
     let reached: string | null = null;
     let leftMs = budgetMs;
@@ -85,7 +81,6 @@ export class PageReader {
       const span = findSpan(catalog.partitions, range, { isOlder, width });
       if (!span) return step > 1 || (await this.catalog.isCurrent(catalog)) ? page.end(null) : null;
       if (isLate) return page.end(reached);
-      const chunk = looksUp(plan, span) ? chunks.lookUp : chunks.read;
       const askedAt = this.now();
       const rows = chunk.within(leftMs);
       const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: rows });
@@ -133,7 +128,6 @@ export class PageReader {
       rest: rest.map((condition) => ({
         columns: condition.columns.map(({ name }) => name),
         isList: condition.values.length > 1,
-        lookUps: looksUp(plan, span) ? condition.lookUps : [],
       })),
       isOlder,
       partition: span.partition,
@@ -154,14 +148,6 @@ export class PageReader {
     };
     return this.statements.run(shape, parameters);
   }
-}
-
-/**
- * Whether the statement checks rows in indexes. A statement over several partitions reads the rows instead, because a check would search
- * every partition.
- */
-function looksUp({ rest }: ScanPlan, { partition }: Span): boolean {
-  return partition !== null && rest.some(({ lookUps }) => lookUps.length > 0);
 }
 
 /** Whether each statement looks up so many ranges that a page can read only a few partitions. */

@@ -27,8 +27,6 @@ export interface StatementShape {
 export interface CheckedCondition {
   columns: readonly FilterColumnName[];
   isList: boolean;
-  /** The indexes that tell whether a row meets the condition. Empty when the statement compares the row's columns. */
-  lookUps: readonly Source[];
 }
 
 /** The parameters of statements. `rest <n>` is the value or list of values for `StatementShape.rest[n]`. */
@@ -265,18 +263,13 @@ class StatementText {
   /** The rows of one index range, in index order. Row comparisons leave the planner no other index. */
   private range(
     selected: string,
-    {
-      source,
-      prefix,
-      bounds: { from, to },
-      alias = 'scanned',
-    }: { source?: Source; prefix: readonly string[]; bounds: Bounds; alias?: string },
+    { source, prefix, bounds: { from, to } }: { source?: Source; prefix: readonly string[]; bounds: Bounds },
   ): string {
     const columnsOfIndex = source ? indexKeys(source.index) : ['id'];
     const row = (id: string): string => `(${[...prefix, id].join(', ')})`;
     const key = `(${columnsOfIndex.join(', ')})`;
     const order = columnsOfIndex.map((column) => `${column} ${this.order}`).join(', ');
-    return `SELECT ${selected} FROM ${this.table} AS ${alias}
+    return `SELECT ${selected} FROM ${this.table}
       WHERE ${key} >= ${row(from)} AND ${key} <= ${row(to)}${source ? this.partOf(source.index) : ''}${this.span}
       ORDER BY ${order}`;
   }
@@ -301,22 +294,14 @@ class StatementText {
 
   /** Whether a row meets all conditions of `rest`. */
   private get rest(): string {
-    const conditions = this.shape.rest.map(({ columns: compared, isList, lookUps }, place) => {
+    const conditions = this.shape.rest.map(({ columns: compared, isList }, place) => {
       const value = this.parameter(`rest ${place}`, isList ? 'text[]' : 'text');
-      if (lookUps.length > 0) return `(${lookUps.map((source) => this.lookUp(source, value)).join(' OR ')})`;
       const matches = compared.map((column) =>
         isList ? `${column} IN (SELECT unnest(${value}))` : `${column} = ${value}`,
       );
       return `(${matches.join(' OR ')})`;
     });
     return `(${conditions.join(' AND ')}) IS TRUE`;
-  }
-
-  /** Whether the index has an entry for the scanned row with this value. */
-  private lookUp({ index, types }: Source, value: string): string {
-    const bounds = { from: 'scanned.id', to: 'scanned.id' };
-    const found = `EXISTS (${this.range('', { source: { index, types }, prefix: [value, 'scanned.event_type'], bounds, alias: 'checked' })})`;
-    return types ? `(scanned.event_type IN (${types.map(quote).join(', ')}) AND ${found})` : found;
   }
 
   private get hasRest(): boolean {

@@ -127,26 +127,6 @@ describe(planScan.name, () => {
     });
   });
 
-  it.each<[string, EventFilters, string[][]]>([
-    ['one column', { userId: 'a', broadcasterUserId: 'b' }, [['broadcaster_user_id']]],
-    [
-      'several columns',
-      { userId: 'a', channelId: 'b' },
-      [['broadcaster_user_id', 'raid_from_id', 'raid_to_id']],
-    ],
-    [
-      'several conditions',
-      { userId: 'a', broadcasterUserId: 'b', origin: 'test' },
-      [['broadcaster_user_id'], ['origin']],
-    ],
-    ['the value that the partial index leaves out', { userId: 'a', origin: 'platform' }, [[]]],
-    ['one condition without an index', { userId: 'a', broadcasterUserId: 'b', origin: 'platform' }, [[], []]],
-    ['a message id, whose hash index has no types', { eventId: 'a', userId: 'b' }, [[]]],
-  ])('looks up the rest of the conditions in indexes when all have one: %s', (_, given, columns) => {
-    const { rest } = plan(given);
-    expect(rest.map(({ lookUps }) => lookUps.map(({ index }) => index.column))).toEqual(columns);
-  });
-
   it('does not use an index that is not ready', () => {
     const unless = (missing: string) => ({ isReady: (name: string) => name !== missing });
     const nameOf = (column: string) => secondaryIndexes.find((index) => index.column === column)?.name ?? '';
@@ -154,7 +134,6 @@ describe(planScan.name, () => {
     const withoutUsers = unless(nameOf('user_id'));
     expect(summary(plan({ userId: 'a' }, none, withoutUsers))).toEqual({ by: [], rest: ['user_id'] });
     expect(summary(plan({ userId: 'a', eventType: 'b' }, none, withoutUsers))).toEqual({ by: ['event_type'], rest: ['user_id'] }); // prettier-ignore
-    expect(plan({ userId: 'a', broadcasterUserId: 'b' }, none, unless(nameOf('broadcaster_user_id'))).rest).toMatchObject([{ lookUps: [] }]); // prettier-ignore
     // A channel needs all of its three indexes.
     expect(summary(plan({ channelId: 'a' }, none, unless(nameOf('raid_to_id'))))).toEqual({ by: [], rest: ['channel_id'] }); // prettier-ignore
     expect(summary(plan({ eventType: 'a' }, none, unless(nameOf('event_type'))))).toEqual({ by: [], rest: ['event_type'] }); // prettier-ignore

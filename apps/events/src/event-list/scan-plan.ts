@@ -30,15 +30,6 @@ export interface Source {
  */
 export type RangeSearch = 'one' | 'each' | 'listed' | 'skipped';
 
-/** A condition that is checked row by row. */
-export interface CheckedFilter extends FilterCondition {
-  /**
-   * The indexes that tell whether a row meets the condition, which saves reading the row from disk. Empty when the statement must read the
-   * row.
-   */
-  lookUps: readonly Source[];
-}
-
 /**
  * How to read a list. The sources return the rows that meet one condition (the driver) and have one of the event types. The statement
  * checks the other conditions, `rest`, row by row. Without sources, the statement reads all rows by id.
@@ -50,7 +41,7 @@ export interface ScanPlan {
   /** The event types that the sources look up; null for all types. */
   types: readonly string[] | null;
   ranges: RangeSearch;
-  rest: readonly CheckedFilter[];
+  rest: readonly FilterCondition[];
   /** Estimated share of the scanned rows that meet all conditions of `rest`. */
   restShare: number;
 }
@@ -164,30 +155,13 @@ function driveBy(
 function planOf(
   scan: Pick<ScanPlan, 'sources' | 'values' | 'types'>,
   rest: readonly FilterCondition[],
-  { statistics, indexes }: Knowledge,
+  { statistics }: Knowledge,
 ): ScanPlan {
   const restShare = rest.reduce(
     (share, condition) => share * (estimateShare(statistics, condition) ?? usualShare),
     1,
   );
-  return { ...scan, ranges: chooseSearch(scan), rest: chooseLookUps(scan.sources, rest, indexes), restShare };
-}
-
-/** Chooses lookups for all conditions or for none: if one condition needs the row itself, the others gain nothing from lookups. */
-function chooseLookUps(
-  sources: readonly Source[],
-  rest: readonly FilterCondition[],
-  indexes: IndexReadiness,
-): CheckedFilter[] {
-  const isBtree = ({ index }: Source): boolean => index.method === 'btree';
-  // A lookup needs the row's event type, which neither a hash index nor a scan by id provides.
-  const isPossible = sources.length > 0 && sources.every(isBtree);
-  const checked = rest.map((condition) => ({
-    ...condition,
-    lookUps: isPossible && condition.values.length === 1 ? sourcesOf(condition, indexes) : [],
-  }));
-  const isComplete = checked.every(({ lookUps }) => lookUps.length > 0 && lookUps.every(isBtree));
-  return isComplete ? checked : checked.map((condition) => ({ ...condition, lookUps: [] }));
+  return { ...scan, ranges: chooseSearch(scan), rest, restShare };
 }
 
 function chooseSearch({
