@@ -229,30 +229,6 @@ describe('the time budget of a page', () => {
     expect(new Set(named)).toEqual(new Set(idsOf(pages)));
   });
 
-  it('ends a page early that looks up many ranges', async () => {
-    const events = await storeMonths();
-    const eventTypes = ['channel-follow', ...Array.from({ length: 30 }, (_, n) => `type-${n}`)];
-    const limits = { eventTypes };
-    /** Counts the pages when each statement takes this long. */
-    const countPages = async (statementMs: number): Promise<number> => {
-      store.pageClockStep = statementMs;
-      const pages: EventListPage[] = [];
-      for (let position: EventListPage['next'] | undefined; position !== null;) {
-        const page = await store.list.list({ filters: {}, limits, pageSize: 100, ...(position && { position }) }); // prettier-ignore
-        pages.push(page);
-        position = page.next;
-      }
-      expect(idsOf(pages)).toHaveLength(2 * events.length);
-      return pages.length;
-    };
-
-    const onePerStatement = await countPages(16);
-    expect(onePerStatement).toBeGreaterThan(2);
-    // The page has 4 ms left, which is less than half the time of the next statement.
-    expect(await countPages(13)).toBe(onePerStatement);
-    expect(await countPages(8)).toBeLessThan(onePerStatement);
-  });
-
   it('permits a page that checks no rows a second, so that it can be empty only on an overloaded database', async () => {
     await storeMonths();
 

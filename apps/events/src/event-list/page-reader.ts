@@ -22,12 +22,11 @@ export interface PageLimits {
 /** Injection token of the clock for page durations, in milliseconds. */
 export const PAGE_CLOCK = Symbol('PAGE_CLOCK');
 
-// Time limit for a page that checks rows or looks up many ranges. A page that reaches the limit ends early and has a `next`, so that a
-// search for rare matches does not hold up other lists.
+// Time limit for a page that checks rows. A page that reaches the limit ends early and has a `next`, so that a search for rare matches does
+// not hold up other lists.
 const checkingBudgetMs = 30;
 
-// Time limit for a page that neither checks rows nor looks up many ranges. Such a page needs few statements, so it reaches the limit only
-// when the database is overloaded.
+// Time limit for a page that checks no rows. Such a page needs few statements, so it reaches the limit only when the database is overloaded.
 const matchingBudgetMs = 1_000;
 
 // How many statements of a page read a single partition. One partition fills most pages; two do so at the beginning of a month. Each
@@ -65,8 +64,7 @@ export class PageReader {
   /** Returns null if the catalog is stale. */
   private async walk(catalog: Catalog, plan: ScanPlan, limits: PageLimits): Promise<EventPage | null> {
     const { isOlder } = limits;
-    const isWide = readsManyRanges(plan);
-    const budgetMs = isWide || plan.rest.length > 0 ? checkingBudgetMs : matchingBudgetMs;
+    const budgetMs = plan.rest.length > 0 ? checkingBudgetMs : matchingBudgetMs;
     const startedAt = this.now();
     const page = new PageBuilder(limits);
     const expectedRows = limits.pageSize / plan.restShare;
@@ -74,13 +72,12 @@ export class PageReader {
     let range: IdRange | null = limits.range;
     let reached: string | null = null;
     let leftMs = budgetMs;
-    let isLate = false;
     // A statement that uses a hash index reads all partitions at once.
     let width = plan.sources.some(({ index }) => index.method === 'hash') ? Infinity : 1;
     for (let step = 1; range; step += 1) {
       const span = findSpan(catalog.partitions, range, { isOlder, width });
       if (!span) return step > 1 || (await this.catalog.isCurrent(catalog)) ? page.end(null) : null;
-      if (isLate) return page.end(reached);
+      if (leftMs <= 0) return page.end(reached);
       const askedAt = this.now();
       const rows = chunk.within(leftMs);
       const result = await this.query(plan, { catalog, span, range, isOlder, page, chunk: rows });
@@ -93,16 +90,11 @@ export class PageReader {
         chunkEnd === null ? rangeAfterSpan(range, span, isOlder) : rangeAfterId(range, chunkEnd, isOlder);
       reached = chunkEnd ?? positionAt(isOlder ? span.from : span.to, isOlder);
       const endedAt = this.now();
-      const tookMs = endedAt - askedAt;
       leftMs = budgetMs - (endedAt - startedAt);
-      // A smaller chunk makes a statement that checks rows shorter. A statement that looks up ranges takes about as long as the one before,
-      // so start it only if more than half of that time is left.
-      isLate = leftMs <= (isWide ? tookMs / 2 : 0);
-      const canWiden = !isWide || 2 * tookMs <= leftMs;
-      if (step >= singlePartitions && canWiden) width *= 2;
+      if (step >= singlePartitions) width *= 2;
       if (chunkEnd === null) chunk.enterPartitions();
       else {
-        chunk.adapt({ rows, tookMs });
+        chunk.adapt({ rows, tookMs: endedAt - askedAt });
         width = 1;
       }
     }
@@ -148,11 +140,6 @@ export class PageReader {
     };
     return this.statements.run(shape, parameters);
   }
-}
-
-/** Whether each statement looks up so many ranges that a page can read only a few partitions. */
-function readsManyRanges({ ranges, values }: ScanPlan): boolean {
-  return ranges === 'listed' || (ranges === 'skipped' && values.length > 1);
 }
 
 function rangeAfterSpan(range: IdRange, { from, to }: Span, isOlder: boolean): IdRange | null {

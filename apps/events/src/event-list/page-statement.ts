@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FilterColumnName } from '@stream-events/contracts';
-import { eventTypeIndex, indexKeys, type EventIndex } from '../store/event-indexes.js';
+import { indexKeys, type EventIndex } from '../store/event-indexes.js';
 import { catalogVersion } from './partition-catalog.js';
 import type { RangeSearch, Source } from './scan-plan.js';
 
@@ -137,13 +137,13 @@ class StatementText {
   }
 
   /**
-   * Merges the first ids of several ranges. If there are few ranges (`each`), the statement reads up to `limit` ids from each. This would
-   * be too slow for many ranges. They contain at least `limit` ids up to `bound`, so the statement reads only ranges that begin at or
-   * before `bound`.
+   * Merges the first ids of several ranges. If there are few ranges (`each`), the statement reads up to `limit` ids from each. The types of a
+   * value (`skipped`) can be many. Their ranges contain at least `limit` ids up to `bound`, so the statement reads only ranges that begin at
+   * or before `bound`.
    */
   private idsOfRanges(): { tables: string[]; ids: string } {
     const { sources, ranges, isOlder } = this.shape;
-    const main = ranges === 'each' ? undefined : sources.find((source) => !source.types);
+    const main = ranges === 'skipped' ? sources.find((source) => !source.types) : undefined;
     const limit = main ? 'bound.id' : undefined;
     const bounds: Bounds = isOlder
       ? { from: limit ?? this.from, to: this.to }
@@ -174,42 +174,20 @@ class StatementText {
     return values + (types ? `(SELECT * FROM ${wanted} WHERE event_type IN (${listed})) AS type` : wanted);
   }
 
-  /** The non-empty ranges, each with its first id. */
+  /** The non-empty ranges of wanted types, each with its first id. */
   private starts(source: Source): string[] {
     const { from, to } = this;
-    const first = (of: Source, value: string, type: string): string => {
-      const range = this.rangeOf(of, { selected: 'id', value, type, bounds: { from, to } });
-      return `CROSS JOIN LATERAL (${range} LIMIT 1) AS found`;
-    };
-    if (this.shape.ranges === 'skipped') {
-      const isBeyond = this.shape.isOlder ? `id > ${to}` : `id < ${from}`;
-      return [
-        this.heads(source),
-        `starts (value, event_type, id) AS (
-          SELECT value, event_type, id FROM heads WHERE id >= ${from} AND id <= ${to}
-          UNION ALL
-          SELECT value, event_type, found.id FROM (SELECT * FROM heads WHERE ${isBeyond}) AS heads
-          ${first(source, 'heads.value', 'heads.event_type')})`,
-      ];
-    }
-    const types = `types (event_type, id) AS MATERIALIZED (SELECT type.event_type, found.id
-      FROM unnest(${this.types}) AS type (event_type) ${first({ index: eventTypeIndex, types: undefined }, '', 'type.event_type')})`;
-    if (source.index === eventTypeIndex)
-      return [types, 'starts (value, event_type, id) AS (SELECT NULL, event_type, id FROM types)'];
+    const isBeyond = this.shape.isOlder ? `id > ${to}` : `id < ${from}`;
+    const isWanted = this.shape.hasTypes ? ` AND event_type = ANY (${this.types})` : '';
+    const first = this.rangeOf(source, { selected: 'id', value: 'heads.value', type: 'heads.event_type', bounds: { from, to } }); // prettier-ignore
     return [
-      types,
-      this.valuesWithRows(source),
-      `starts (value, event_type, id) AS (SELECT present.value, types.event_type, found.id
-        FROM present CROSS JOIN types ${first(source, 'present.value', 'types.event_type')})`,
+      this.heads(source),
+      `starts (value, event_type, id) AS (
+        SELECT value, event_type, id FROM heads WHERE id >= ${from} AND id <= ${to}${isWanted}
+        UNION ALL
+        SELECT value, event_type, found.id FROM (SELECT * FROM heads WHERE ${isBeyond}${isWanted}) AS heads
+        CROSS JOIN LATERAL (${first} LIMIT 1) AS found)`,
     ];
-  }
-
-  /** The wanted values that occur in the partition. The statement then needs no lookups for values without rows. */
-  private valuesWithRows({ index }: Source): string {
-    return `present (value) AS MATERIALIZED (SELECT wanted.value FROM ${this.wantedValues}
-      CROSS JOIN LATERAL (SELECT FROM ${this.table}
-        WHERE ${index.column} >= wanted.value AND ${index.column} <= wanted.value${this.partOf(index)}${this.span}
-        ORDER BY ${this.keysOf(index)} LIMIT 1) AS found)`;
   }
 
   /** The event types of each value, each with its first id in the partition. The query skips through the index from type to type. */

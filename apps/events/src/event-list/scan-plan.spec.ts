@@ -139,8 +139,8 @@ describe(planScan.name, () => {
     expect(summary(plan({ eventType: 'a' }, none, unless(nameOf('event_type'))))).toEqual({ by: [], rest: ['event_type'] }); // prettier-ignore
   });
 
-  it('reads in order when reading is cheaper than looking up a long list of common values', () => {
-    const channelIds = Array.from({ length: 100 }, (_, n) => `channel-${n}`);
+  it('reads in order when many events have one of the values of a list', () => {
+    const channelIds = Array.from({ length: 20 }, (_, n) => `channel-${n}`);
     const common = shares({
       broadcaster_user_id: Object.fromEntries(channelIds.map((id) => [id, 0.005])),
       raid_from_id: {},
@@ -151,6 +151,17 @@ describe(planScan.name, () => {
     expect(summary(plan(given, common))).toEqual({ by: [], rest: ['channel_id'] });
     expect(summary(plan({ channelId: 'channel-1' }, common)).by).toContain('broadcaster_user_id');
     expect(summary(plan(given)).by).toContain('broadcaster_user_id');
+  });
+
+  it('looks up event types for a check of rows unless the types are common', () => {
+    const types = { eventTypes: ['a', 'b', 'c'] };
+    const sharesOf = (each: number) => shares({ event_type: { a: each, b: each, c: each } });
+    const read = (given: EventFilters, each: number): string[] => summary(plan(given, sharesOf(each))).by;
+
+    expect(read({ ...types, origin: 'platform' }, 0.1)).toEqual(['event_type']);
+    expect(read({ ...types, origin: 'platform' }, 0.2)).toEqual([]);
+    expect(read(types, 0.2)).toEqual(['event_type']);
+    expect(read({ eventType: 'a', origin: 'platform' }, 1)).toEqual(['event_type']);
   });
 
   it('keeps every condition of every pair', () => {
@@ -180,35 +191,42 @@ describe(planScan.name, () => {
     const outline = (found: ScanPlan): object => ({ ranges: found.ranges, ...summary(found) });
     const channelColumns = ['broadcaster_user_id', 'raid_from_id', 'raid_to_id'];
 
-    it('reads in order when many rows are within the limits', () => {
-      expect(outline(planWithin(limits, {}, sharesOf(0.3, 0.9)))).toEqual({
-        ...{ ranges: 'one', by: [], rest: ['channel_id', 'event_type'] },
-      });
-    });
-
-    it('reads the rows of the types when they are rare, and the channels are not', () => {
-      expect(outline(planWithin(limits, {}, sharesOf(0.3, 0.001)))).toEqual({
-        ...{ ranges: 'listed', by: ['event_type'], rest: ['channel_id'] },
-      });
-    });
-
-    it('reads the rows of the channels when they are rare', () => {
-      for (const statistics of [none, sharesOf(0.001, 0.9)]) {
-        const found = planWithin(limits, {}, statistics);
-        expect(outline(found)).toEqual({ ranges: 'listed', by: channelColumns, rest: [] });
-        expect(found).toMatchObject({ values: channelIds, types: eventTypes });
+    it('reads in order when there are more than 20 channels, types, or combinations of both', () => {
+      for (const statistics of [none, sharesOf(0.3, 0.9), sharesOf(0.001, 0.001)]) {
+        const planOf = (given: ReadLimits): object => outline(planWithin(given, {}, statistics));
+        expect(planOf(limits)).toEqual({ ranges: 'one', by: [], rest: ['channel_id', 'event_type'] });
+        expect(planOf({ channelIds: texts('channel', 21) })).toEqual({ ranges: 'one', by: [], rest: ['channel_id'] }); // prettier-ignore
+        expect(planOf({ eventTypes: texts('type', 21) })).toEqual({ ranges: 'one', by: [], rest: ['event_type'] }); // prettier-ignore
       }
-      expect(planWithin({ channelIds }).ranges).toBe('skipped');
-      expect(planWithin({ eventTypes })).toMatchObject({ ranges: 'listed', values: [], types: eventTypes });
-      expect(planWithin({ channelIds: ['a', 'b'], eventTypes: ['c'] }).ranges).toBe('each');
+      const few = { channelIds: texts('channel', 2), eventTypes: texts('type', 11) };
+      expect(outline(planWithin(few, {}, sharesOf(0.001, 0.9)))).toMatchObject({ by: [] });
     });
 
-    it('looks up a rare filter, and checks the channels', () => {
-      expect(outline(planWithin(limits, { userId: 'a' }, sharesOf(0.3, 0.9)))).toEqual({
-        ...{ ranges: 'listed', by: ['user_id'], rest: ['channel_id'] },
-      });
+    it('reads the rows of up to 20 types when they are rare, and checks the channels', () => {
+      expect(outline(planWithin({ channelIds, eventTypes: texts('type', 20) }, {}, sharesOf(0.3, 0.001)))).toEqual({
+        ...{ ranges: 'each', by: ['event_type'], rest: ['channel_id'] },
+      }); // prettier-ignore
+    });
+
+    it('looks up up to 20 channels, types, or combinations of both', () => {
+      for (const statistics of [none, sharesOf(0.001, 0.9)]) {
+        const planOf = (given: ReadLimits): object => outline(planWithin(given, {}, statistics));
+        const both = { channelIds: texts('channel', 4), eventTypes: texts('type', 5) };
+        expect(planOf(both)).toEqual({ ranges: 'each', by: channelColumns, rest: [] });
+        expect(planOf({ channelIds: texts('channel', 20) })).toEqual({ ranges: 'skipped', by: channelColumns, rest: [] }); // prettier-ignore
+        expect(planOf({ eventTypes: texts('type', 20) })).toEqual({ ranges: 'each', by: ['event_type'], rest: [] }); // prettier-ignore
+      }
+    });
+
+    it('looks up the single value of a filter within any number of types, and checks the channels', () => {
+      const byUser = planWithin(limits, { userId: 'a' }, sharesOf(0.3, 0.9));
+      expect(outline(byUser)).toEqual({ ranges: 'skipped', by: ['user_id'], rest: ['channel_id'] });
+      expect(byUser.types).toEqual(eventTypes);
       expect(outline(planWithin(limits, { userId: 'a', eventType: 'type-7' }, sharesOf(0.3, 0.9)))).toEqual({
         ...{ ranges: 'one', by: ['user_id'], rest: ['channel_id'] },
+      });
+      expect(outline(planWithin(limits, { raidFrom: 'a' }))).toEqual({
+        ...{ ranges: 'each', by: ['raid_from'], rest: ['channel_id'] },
       });
     });
 

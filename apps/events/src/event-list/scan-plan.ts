@@ -24,11 +24,10 @@ export interface Source {
  *
  * - `one`: the statement reads one range, or all rows by id
  * - `each`: there are few ranges, and the statement reads the first rows of each
- * - `listed`: the statement looks up the first row of each range, and reads only the ranges that begin first
- * - `skipped`: like `listed`, but for every event type that a value has; the statement finds these types by skipping through the index from
- *   type to type
+ * - `skipped`: there are few values, each with any event type or one of many; the statement finds the types of each value by skipping
+ *   through the index from type to type, and reads only the ranges that begin first
  */
-export type RangeSearch = 'one' | 'each' | 'listed' | 'skipped';
+export type RangeSearch = 'one' | 'each' | 'skipped';
 
 /**
  * How to read a list. The sources return the rows that meet one condition (the driver) and have one of the event types. The statement
@@ -71,18 +70,17 @@ const usualPlaces: Record<FilterColumnName, number> = {
 // Assumed share of rows that meet a condition without statistics.
 const usualShare = 0.05;
 
-// Looking up all event types of one value costs about as much as reading this many rows by id.
-const rowsPerValue = 200;
-
-// Up to this many ranges, reading from each costs less than finding out which ones begin first.
-const maxEachRanges = 20;
+// Maximum number of values × types that a statement looks up. It reads the first rows of each, so more would take longer than reading rows
+// by id. The filter `event_types` has up to this many values, and an index must serve it.
+const maxRanges = 20;
 
 // Minimum share of matching rows for a scan by id. Below it, many pages would reach their time limits.
 const minShareInOrder = 0.02;
 
 /**
- * Plans the scan of a list: the rarest condition with an index drives the scan, unless checking events in order or by type is cheaper.
- * Returns null when no event can match.
+ * Plans the scan of a list: the rarest condition with few ranges of an index drives the scan, unless checking events in order or by type is
+ * cheaper. A condition with more than 20 combinations of values and types only drives the scan if it has a single value. Otherwise, the
+ * statement checks the condition row by row. Returns null when no event can match.
  */
 export function planScan(
   { filters, limits }: Pick<ListEventsRequest, 'filters' | 'limits'>,
@@ -90,14 +88,12 @@ export function planScan(
 ): ScanPlan | null {
   const conditions = simplify([...toConditions(filters), ...toLimitConditions(limits)]);
   if (conditions.some(({ values }) => values.length === 0)) return null;
-  const types = conditions.find(isOnType)?.values ?? null;
+  const type = conditions.find(isOnType);
   const others = conditions.filter((condition) => !isOnType(condition));
   const inOrder = planOf({ sources: [], values: [], types: null }, conditions, knowledge);
-  const typeIndex = types && findIndex('event_type', types, knowledge.indexes);
-  const byType =
-    typeIndex &&
-    planOf({ sources: [{ index: typeIndex, types: undefined }], values: [], types }, others, knowledge);
+  const byType = type && planByType(type, others, knowledge);
   const [driver] = others
+    .filter((condition) => hasFewRanges(condition, type))
     .filter((condition) => sourcesOf(condition, knowledge.indexes).length > 0)
     .sort((one, other) => compareRarity(one, other, knowledge.statistics));
   if (!driver) return byType ?? inOrder;
@@ -137,6 +133,21 @@ function implies(one: FilterCondition, other: FilterCondition): boolean {
   );
 }
 
+/** Plans to read the rows of each type. Returns undefined if no index serves the types, or if reading all rows by id costs less. */
+function planByType(
+  type: FilterCondition,
+  rest: readonly FilterCondition[],
+  knowledge: Knowledge,
+): ScanPlan | undefined {
+  const { values: types } = type;
+  const index = findIndex('event_type', types, knowledge.indexes);
+  if (!index || types.length > maxRanges) return undefined;
+  // A statement that checks rows reads a full chunk of each type, but a scan by id reads only 1 / share rows per row of these types.
+  const share = estimateShare(knowledge.statistics, type) ?? 0;
+  if (rest.length > 0 && types.length * share > 1) return undefined;
+  return planOf({ sources: [{ index, types: undefined }], values: [], types }, rest, knowledge);
+}
+
 function driveBy(
   driver: FilterCondition,
   conditions: readonly FilterCondition[],
@@ -173,10 +184,16 @@ function chooseSearch({
   if (!source || source.index.method === 'hash') return 'one';
   const ranges = Math.max(values.length, 1) * (types?.length ?? Infinity);
   if (ranges === 1 && sources.length === 1) return 'one';
-  const main = sources.find((one) => !one.types);
   // A source with few types has few ranges.
-  if (!main || ranges <= maxEachRanges) return 'each';
-  return types ? 'listed' : 'skipped';
+  return ranges <= maxRanges || sources.every((one) => one.types) ? 'each' : 'skipped';
+}
+
+/**
+ * Whether a statement can look up the values of a condition. Without types, it skips through the types that each value has. It does the same
+ * for a single value with many types.
+ */
+function hasFewRanges({ values }: FilterCondition, type: FilterCondition | undefined): boolean {
+  return values.length === 1 || values.length * (type?.values.length ?? 1) <= maxRanges;
 }
 
 /** Whether so many rows match that checking them one by one costs less than looking up each value of the driver. */
@@ -188,8 +205,7 @@ function isCheaperToCheck(
   // Looking up a single value is always cheap, even when the value has become rare.
   if (driver.values.length === 1) return false;
   const shares = conditions.map((condition) => estimateShare(statistics, condition) ?? 0);
-  const share = shares.reduce((product, factor) => product * factor, 1);
-  return share >= minShareInOrder && 1 / share < rowsPerValue * driver.values.length;
+  return shares.reduce((product, factor) => product * factor, 1) >= minShareInOrder;
 }
 
 /** Returns the indexes that together find all rows for a condition; none if one of these indexes is missing. */

@@ -23,20 +23,12 @@ export interface IndexReadiness {
 /** The primary key of `events`. */
 export const primaryKey: EventIndex = { name: 'events_pkey', column: 'id', method: 'btree', predicate: null };
 
-/** Every store has this index from the start, so it is always ready. */
-export const eventTypeIndex: EventIndex = {
-  name: 'events_event_type_index',
-  column: 'event_type',
-  method: 'btree',
-  predicate: null,
-};
-
 /**
  * The indexes of `events` apart from its primary key. docs/store-indexes.md names the queries that each index serves. A column that nearly
  * every row sets to one of a few values gets no index, or an index on its rare values only.
  */
 export const secondaryIndexes: readonly EventIndex[] = [
-  eventTypeIndex,
+  { name: 'events_event_type_index', column: 'event_type', method: 'btree', predicate: null },
   perType('broadcaster_user_id'),
   perType('user_id'),
   perType('user_name'),

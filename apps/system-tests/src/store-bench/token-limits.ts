@@ -70,7 +70,7 @@ function casesOf({ channels, viewers }: Population): LimitsCase[] {
       name: '100 channels without events, all types',
       limits: { ...busiest, channelIds: absent(listLength) },
     },
-    { name: '30 channels with few events and 70 without', limits: { channelIds: rareChannels } },
+    { name: '20 channels with few events', limits: { channelIds: ranks(channels - 20, 20) } },
     { name: 'all types', limits: { eventTypes: allTypes } },
     { name: 'rare types', limits: { eventTypes: rareTypes } },
     { name: 'the 100 channels with the most events, all types; a busy user', limits: busiest, filters: { userId: viewerId(0) } }, // prettier-ignore
