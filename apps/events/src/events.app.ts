@@ -40,7 +40,6 @@ import {
   NatsServerStrategy,
   RequestClient,
   StreamPublisher,
-  type MeasureSources,
 } from '@stream-events/messaging';
 import {
   closeAll,
@@ -97,21 +96,6 @@ const servedContracts = [
   beginOverlaps,
   endOverlaps,
 ];
-
-/** The measures that each instance reports about itself. */
-const measures: MeasureSources = {
-  events_stored_per_second: { metric: 'events_ingest_total', labels: { outcome: 'stored' }, isRate: true },
-  events_published_per_second: { metric: 'events_published_total', isRate: true },
-  outbox_batches: { metric: 'events_outbox_batches' },
-  outbox_overdue_seconds: { metric: 'events_outbox_overdue_seconds' },
-  ingest_stream_messages: { metric: 'events_ingest_stream_messages' },
-  dead_letters: { metric: 'events_dead_letters' },
-  database_bytes: { metric: 'events_database_bytes' },
-  events_stream_bytes: { metric: 'events_stream_bytes' },
-  ingest_stream_bytes: { metric: 'events_ingest_stream_bytes' },
-  retention_days: { metric: 'events_retention_days' },
-  retention_overdue_seconds: { metric: 'events_retention_overdue_seconds' },
-};
 
 /** The events service: stores events, lists them, and publishes them to the EVENTS stream. */
 export const events = defineService({
@@ -218,7 +202,20 @@ async function start(shell: Shell<EventsConfig>) {
   });
   gate.start();
   app.get(ErasureRunner).start();
-  const reporter = new InstanceReporter(client, shell, { service: 'events', measures });
+  const reporter = new InstanceReporter(client, shell, {
+    service: 'events',
+    measures: {
+      events_stored_per_second: {
+        metric: 'events_ingest_total',
+        labels: { outcome: 'stored' },
+        isRate: true,
+      },
+      outbox_overdue_seconds: { metric: 'events_outbox_overdue_seconds' },
+      database_bytes: { metric: 'events_database_bytes' },
+      events_stream_bytes: { metric: 'events_stream_bytes' },
+      ingest_stream_bytes: { metric: 'events_ingest_stream_bytes' },
+    },
+  });
   reporter.start();
 
   health.register('events database', async () => {

@@ -5,7 +5,6 @@ import {
   gatewayStoredUsers,
   instanceReportSubject,
   type Contract,
-  type LiveReport,
 } from '@stream-events/contracts';
 import { IngestPublisher } from '@stream-events/ingest';
 import {
@@ -13,7 +12,6 @@ import {
   InstanceReporter,
   NatsServerStrategy,
   RequestClient,
-  type MeasureSources,
 } from '@stream-events/messaging';
 import {
   Alarms,
@@ -57,16 +55,6 @@ const servedContracts: readonly Contract<object, object>[] = [
   gatewayStoredUsers.list,
   gatewayStoredUsers.erase,
 ];
-
-/** Maps the measures in each gateway's report to metrics. */
-const measures: MeasureSources = {
-  webhook_messages_per_second: { metric: 'gateway_webhook_messages_total', isRate: true },
-  ingest_waiting_events: { metric: 'ingest_waiting_events', labels: { app: 'gateway' } },
-  live_connections: { metric: 'live_connections' },
-  live_events_delivered_per_second: { metric: 'live_events_delivered_total', isRate: true },
-  live_feed_lag_messages: { metric: 'live_feed_lag_messages' },
-  disk_free_bytes: { metric: 'gateway_disk_free_bytes' },
-};
 
 /** The gateway service, the public edge. `start` returns the address, and the first owner's name and main token if it created the owner. */
 export const gateway = defineService({
@@ -115,8 +103,16 @@ async function start(shell: Shell<GatewayConfig>) {
   const board = app.get(InstanceBoard);
   const alarms = app.get(Alarms);
   const completed = app.get(CompletedConnections);
-  const readLive = (): LiveReport => live.report();
-  const reporter = new InstanceReporter(client, shell, { service: 'gateway', measures, readLive });
+  const reporter = new InstanceReporter(client, shell, {
+    service: 'gateway',
+    measures: {
+      webhook_messages_per_second: { metric: 'gateway_webhook_messages_total', isRate: true },
+      live_events_delivered_per_second: { metric: 'live_events_delivered_total', isRate: true },
+      live_connections: { metric: 'live_connections' },
+      disk_free_bytes: { metric: 'gateway_disk_free_bytes' },
+    },
+    readLive: () => live.report(),
+  });
 
   await app.get(Seeds).apply();
   await Promise.all([client.connect(), ingestPublisher.connect(), eventsStream.connect()]);

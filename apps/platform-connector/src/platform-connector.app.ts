@@ -38,7 +38,6 @@ import {
   InstanceReporter,
   NatsServerStrategy,
   RequestClient,
-  type MeasureSources,
 } from '@stream-events/messaging';
 import {
   Alarms,
@@ -98,13 +97,6 @@ export const servedContracts: readonly Contract<object, object>[] = [
   startConnection,
 ];
 
-/** What each instance reports about itself. Each measure takes its value from a metric. */
-const measures: MeasureSources = {
-  platform_calls_per_second: { metric: 'platform_connector_calls_total', isRate: true },
-  platform_budget_calls: { metric: 'platform_connector_budget_calls' },
-  subscriptions_enabled: { metric: 'platform_subscriptions', labels: { status: 'enabled' } },
-};
-
 /** The only service that calls the platform. */
 export const platformConnector = defineService({
   name: 'platform-connector',
@@ -159,7 +151,10 @@ export async function startPlatformConnector(shell: Shell<PlatformConnectorConfi
   for (const part of background) await part.start();
   for (const part of alarmParts) part.start();
   await app.listen();
-  const reporter = new InstanceReporter(client, shell, { service: 'platform-connector', measures });
+  const reporter = new InstanceReporter(client, shell, {
+    service: 'platform-connector',
+    measures: { platform_budget_calls: { metric: 'platform_connector_budget_calls' } },
+  });
   reporter.start();
 
   health.register('platform connector database', async () => {

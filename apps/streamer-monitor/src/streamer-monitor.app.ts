@@ -31,7 +31,6 @@ import {
   InstanceReporter,
   NatsServerStrategy,
   RequestClient,
-  type MeasureSources,
 } from '@stream-events/messaging';
 import { closeAll, defineService, NestLogger, type Shell } from '@stream-events/service';
 import { UsernameRefresh } from './polling/username-refresh.service.js';
@@ -63,13 +62,6 @@ const servedContracts: readonly Contract<object, object>[] = [
   rebuildStreams,
   getRebuild,
 ];
-
-/** The measures that each instance reports about itself. */
-const measures: MeasureSources = {
-  poll_lag_seconds: { metric: 'streamer_monitor_poll_lag_seconds' },
-  stream_events_waiting: { metric: 'streamer_monitor_events_waiting' },
-  streams_running: { metric: 'streamer_monitor_streams_running' },
-};
 
 /** The streamer monitor: records which streamers are live, and when they stream. */
 export const streamerMonitor = defineService({
@@ -111,7 +103,7 @@ async function start(shell: Shell<StreamerMonitorConfig>) {
   );
   for (const part of background) part.start();
   await app.listen();
-  const reporter = new InstanceReporter(client, shell, { service: 'streamer-monitor', measures });
+  const reporter = new InstanceReporter(client, shell, { service: 'streamer-monitor', measures: {} });
   reporter.start();
 
   health.register('streamer monitor database', async () => {

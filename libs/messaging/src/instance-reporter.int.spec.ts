@@ -53,8 +53,8 @@ describe(InstanceReporter.name, () => {
         service: 'events',
         measures: {
           events_stored_per_second: { metric: 'stored', labels: { outcome: 'stored' }, isRate: true },
-          dead_letters: { metric: 'letters' },
-          outbox_batches: { metric: 'unreadable' },
+          database_bytes: { metric: 'bytes' },
+          outbox_overdue_seconds: { metric: 'unreadable' },
         },
         intervalMs: 20,
       },
@@ -66,7 +66,7 @@ describe(InstanceReporter.name, () => {
     const [health, metrics] = [new Health(), new Registry()];
     health.register('events database', () => Promise.reject(new Error('refused')));
     const stored = new Counter({ name: 'stored', help: '-', labelNames: ['outcome'], registers: [metrics] });
-    new Gauge({ name: 'letters', help: '-', registers: [metrics] }).set(3);
+    new Gauge({ name: 'bytes', help: '-', registers: [metrics] }).set(3);
     const counting = setInterval(() => {
       stored.inc({ outcome: 'stored' }, 1);
       stored.inc({ outcome: 'known' }, 1_000_000);
@@ -80,7 +80,7 @@ describe(InstanceReporter.name, () => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       processId: process.pid,
       problems: ['events database: refused'],
-      measures: { dead_letters: 3, memory_bytes: expect.any(Number) },
+      measures: { database_bytes: 3, memory_bytes: expect.any(Number) },
     });
     // The rate is about 1,000 per second; including the other outcome, it would be a billion.
     expect(reports.at(-1)?.measures.events_stored_per_second).toBeLessThan(1_000_000);

@@ -6,8 +6,8 @@ import {
   printInstanceReport,
   type InstanceReport,
   type LiveReport,
+  type ReportedMeasure,
   type ReportingService,
-  type SystemMeasure,
 } from '@stream-events/contracts';
 import { FailureLog, version, type Health, type Logger, type Registry } from '@stream-events/service';
 import type { RequestClient } from './request-client.js';
@@ -19,19 +19,18 @@ export interface MeasureSource {
   isRate?: true;
 }
 
-export type MeasureSources = Readonly<Partial<Record<SystemMeasure, MeasureSource>>>;
-
 /** What an instance reports, and how often. */
 export interface InstanceReporterOptions {
   service: ReportingService;
-  measures: MeasureSources;
+  /** The sources of the service's measures. The reporter adds the memory. */
+  measures: Readonly<Partial<Record<ReportedMeasure, MeasureSource>>>;
   /** Only gateways have this: returns the live connections. */
   readLive?: () => LiveReport;
   /** 5 s by default. */
   intervalMs?: number;
 }
 
-type Measures = Partial<Record<SystemMeasure, number>>;
+type Measures = Partial<Record<ReportedMeasure, number>>;
 
 // How long to wait for a metric, because some metrics read the database. A report leaves out measures that take longer.
 const measureLimitMs = 2_000;
@@ -47,7 +46,7 @@ export class InstanceReporter {
   /** When the instance started, in milliseconds by a monotonic clock. */
   private readonly startedAtMs = performance.now();
   private readonly failureLog: FailureLog;
-  private readonly earlier = new Map<SystemMeasure, { sum: number; at: number }>();
+  private readonly earlier = new Map<ReportedMeasure, { sum: number; at: number }>();
   private timer: NodeJS.Timeout | undefined;
   private isReporting = false;
 
@@ -103,7 +102,7 @@ export class InstanceReporter {
 
   private async measure(): Promise<Measures> {
     const measures: Measures = { memory_bytes: process.memoryUsage.rss() };
-    const sources = Object.entries(this.options.measures) as [SystemMeasure, MeasureSource][]; // Safe cast: the keys are measures.
+    const sources = Object.entries(this.options.measures) as [ReportedMeasure, MeasureSource][]; // Safe cast: the keys are measures.
     await Promise.all(
       sources.map(async ([name, source]) => {
         const value = await this.read(name, source);
@@ -114,7 +113,7 @@ export class InstanceReporter {
   }
 
   /** Returns NaN when the value is unknown. */
-  private async read(name: SystemMeasure, { metric, labels = {}, isRate }: MeasureSource): Promise<number> {
+  private async read(name: ReportedMeasure, { metric, labels = {}, isRate }: MeasureSource): Promise<number> {
     const sum = await withinLimit(this.sum(metric, labels).catch(() => Number.NaN));
     if (!isRate) return sum;
     const [before, now] = [this.earlier.get(name), performance.now()];

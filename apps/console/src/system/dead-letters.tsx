@@ -1,7 +1,13 @@
 import { Accordion, Button, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconCheck, IconRefresh, IconTrash } from '@tabler/icons-react';
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { components } from '@stream-events/client';
 import { useState } from 'react';
 import { api, call } from '../api/api.js';
@@ -20,19 +26,21 @@ type DeadLetter = components['schemas']['DeadLetterItem'];
 const queryKey = ['dead-letters'];
 const pageSize = 50;
 
+export const deadLettersQuery = infiniteQueryOptions({
+  queryKey,
+  queryFn: ({ pageParam: cursor }) =>
+    call(
+      api().GET('/api/v1/dead-letters', {
+        params: { query: { page_size: pageSize, ...(cursor && { cursor }) } },
+      }),
+    ),
+  initialPageParam: '',
+  getNextPageParam: ({ next }) => cursorOf(next),
+});
+
 /** Lists the events that the service could not store. An owner retries or discards each one. */
 export function DeadLetters() {
-  const query = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam: cursor }) =>
-      call(
-        api().GET('/api/v1/dead-letters', {
-          params: { query: { page_size: pageSize, ...(cursor && { cursor }) } },
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
-  });
+  const query = useInfiniteQuery(deadLettersQuery);
   const [opened, setOpened] = useState<string | null>(null);
   return (
     <QueryView query={query}>
@@ -97,10 +105,7 @@ function Detail({ letter }: { letter: DeadLetter }) {
     queryKey: [...queryKey, id],
     queryFn: () => call(api().GET('/api/v1/dead-letters/{id}', { params: { path: { id } } })),
   });
-  const refresh = async (): Promise<void> => {
-    await queries.invalidateQueries({ queryKey, exact: true });
-    await queries.invalidateQueries({ queryKey: ['system'] });
-  };
+  const refresh = () => queries.invalidateQueries({ queryKey, exact: true });
   const retry = useMutation({
     mutationFn: () => call(api().POST('/api/v1/dead-letters/{id}/retry', { params: { path: { id } } })),
     onSuccess: ({ outcome }) => {

@@ -1,9 +1,8 @@
-import { Button, Popover, Table, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { DataTable, type Column } from '../kit/data-table.js';
 import { printDuration } from '../kit/print-number.js';
 import { StatusText } from '../kit/status-text.js';
 import { Time } from '../kit/time.js';
-import { printMeasure, titleOfMeasure } from './measures.js';
 import type { Instance } from './system-query.js';
 
 const states = {
@@ -19,7 +18,6 @@ const columns: readonly Column<Instance>[] = [
   { title: 'Machine', render: ({ host, process_id }) => `${host}, process ${process_id}` },
   { title: 'Running for', render: ({ uptime_seconds }) => printDuration(uptime_seconds) },
   { title: 'Last report', render: ({ last_report }) => <Time value={last_report} /> },
-  { title: 'Measures', kind: 'actions', render: (instance) => <Measures instance={instance} /> },
 ];
 
 export function InstanceTable({ instances }: { instances: readonly Instance[] }) {
@@ -36,29 +34,5 @@ function State({ instance: { status, problems } }: { instance: Instance }) {
         </Text>
       ))}
     </div>
-  );
-}
-
-function Measures({ instance: { service, host, measures } }: { instance: Instance }) {
-  return (
-    <Popover position="left-start" withArrow shadow="md" width={330} trapFocus>
-      <Popover.Target>
-        <Button variant="subtle" size="compact-xs" aria-label={`Measures of ${service} on ${host}`}>
-          Measures
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown p="xs" aria-label={`Measures of ${service}`}>
-        <Table fz="xs" verticalSpacing={3} tabularNums>
-          <Table.Tbody>
-            {Object.entries(measures).map(([name, value]) => (
-              <Table.Tr key={name}>
-                <Table.Td>{titleOfMeasure(name)}</Table.Td>
-                <Table.Td ta="right">{printMeasure(name, value)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Popover.Dropdown>
-    </Popover>
   );
 }

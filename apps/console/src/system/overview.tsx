@@ -1,8 +1,8 @@
 import { Alert, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { printBytes, printDuration, printNumber } from '../kit/print-number.js';
+import { printBytes, printDuration } from '../kit/print-number.js';
 import { ClearedAlarms, OpenAlarms } from './alarms.js';
-import { combineMeasure, gauges, type GaugeName } from './gauges.js';
+import { gauges, measures } from './gauges.js';
 import { InstanceTable } from './instance-table.js';
 import classes from './overview.module.css';
 import { Sparkline } from './sparkline.js';
@@ -28,8 +28,7 @@ export function Overview({ system, samples }: ObservedSystem) {
       </section>
       <section aria-label="Charts">
         <SimpleGrid cols={{ base: 2, md: 4 }} spacing="xs" verticalSpacing="xs">
-          {/* Safe cast: the names are the keys. */}
-          {(Object.keys(gauges) as GaugeName[]).map((name) => (
+          {measures.map((name) => (
             <Sparkline
               key={name}
               title={gauges[name].title}
@@ -66,20 +65,10 @@ export function Overview({ system, samples }: ObservedSystem) {
 }
 
 function readFacts(system: System): [title: string, value: string][] {
-  const size = (bytes: number | null | undefined): string => (bytes == null ? 'unknown' : printBytes(bytes));
+  const size = (bytes: number | null): string => (bytes === null ? 'unknown' : printBytes(bytes));
   return [
     ['Database', size(system.database_bytes)],
     ['EVENTS stream', size(system.events_stream_bytes)],
     ['INGEST stream', size(system.ingest_stream_bytes)],
-    ['Free disk space', size(combineMeasure(system, 'disk_free_bytes', 'min'))],
-    ['Events are kept', printRetention(system)],
   ];
-}
-
-function printRetention(system: System): string {
-  const days = combineMeasure(system, 'retention_days', 'max');
-  if (days === undefined) return 'unknown';
-  const overdueSeconds = combineMeasure(system, 'retention_overdue_seconds', 'max') ?? 0;
-  const overdue = overdueSeconds > 0 ? `, removal is ${printDuration(overdueSeconds)} late` : '';
-  return days === 0 ? 'forever' : `${printNumber(days)} ${days === 1 ? 'day' : 'days'}${overdue}`;
 }

@@ -1,7 +1,7 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import type { components } from '@stream-events/client';
 import { api, call } from '../api/api.js';
-import { readGauges, type GaugeName } from './gauges.js';
+import { readGauges, type Measure } from './gauges.js';
 
 export type System = components['schemas']['SystemRecord'];
 export type Instance = components['schemas']['InstanceRecord'];
@@ -9,7 +9,7 @@ export type Instance = components['schemas']['InstanceRecord'];
 export interface Sample {
   /** Milliseconds since 1970, by this browser's clock. */
   at: number;
-  gauges: Partial<Record<GaugeName, number>>;
+  gauges: Partial<Record<Measure, number>>;
 }
 
 /** The system's state with the samples for the charts. */

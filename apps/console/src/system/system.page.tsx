@@ -1,13 +1,12 @@
 import { Badge } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page } from '../kit/page.js';
 import { PageTabs, type PageTab } from '../kit/page-tabs.js';
 import { QueryView } from '../kit/query-view.js';
-import { DeadLetters } from './dead-letters.js';
+import { DeadLetters, deadLettersQuery } from './dead-letters.js';
 import { Erasures } from './erasures.js';
-import { combineMeasure } from './gauges.js';
 import { LiveConnections } from './live-connections.js';
 import { Overview } from './overview.js';
 import { systemQuery } from './system-query.js';
@@ -20,6 +19,8 @@ export function SystemPage() {
   const navigate = route.useNavigate();
   const query = useQuery(systemQuery);
   const system = query.data?.system;
+  const { data: deadLetters, hasNextPage: hasMore } = useInfiniteQuery(deadLettersQuery);
+  const deadLettersCount = deadLetters?.pages.flatMap(({ results }) => results).length;
   const tabs: readonly PageTab<SystemTab>[] = [
     {
       value: 'overview',
@@ -37,7 +38,7 @@ export function SystemPage() {
     {
       value: 'dead-letters',
       title: 'Dead letters',
-      badge: countBadge(system && combineMeasure(system, 'dead_letters', 'max'), 'urgent'),
+      badge: countBadge(deadLettersCount, { isUrgent: true, hasMore }),
       content: <DeadLetters />,
     },
     { value: 'erasures', title: 'Erasures', content: <Erasures /> },
@@ -54,11 +55,11 @@ export function SystemPage() {
 }
 
 /** Returns undefined for zero, so that the tab reserves no space. */
-function countBadge(count = 0, kind: 'plain' | 'urgent' = 'plain'): ReactNode {
+function countBadge(count = 0, { isUrgent = false, hasMore = false } = {}): ReactNode {
   if (count === 0) return undefined;
   return (
-    <Badge size="sm" radius="sm" variant={kind === 'urgent' ? 'filled' : 'default'} color="red.8">
-      {count}
+    <Badge size="sm" radius="sm" variant={isUrgent ? 'filled' : 'default'} color="red.8">
+      {hasMore ? `${count}+` : count}
     </Badge>
   );
 }

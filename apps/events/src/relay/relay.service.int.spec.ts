@@ -167,7 +167,8 @@ describe(Relay.name, () => {
 
   it('reports a failure when a stored batch is long overdue, and recovers when the batch is gone', async () => {
     await storeBatches(2, 1);
-    const { relay } = await createRelay();
+    const running = await createRelay();
+    const { relay } = running;
     await expireClaims();
     await expect(relay.check()).resolves.toBeUndefined();
 
@@ -175,6 +176,7 @@ describe(Relay.name, () => {
     await expect(relay.check()).rejects.toThrow(
       /2 batches wait in the outbox, and one has been due for (6[1-9]|[7-9]\d|\d{3}) s/,
     );
+    expect(await counter(running, 'events_outbox_overdue_seconds')).toBeGreaterThan(60);
 
     await store.dataSource.query('DELETE FROM outbox');
     await expect(relay.check()).resolves.toBeUndefined();

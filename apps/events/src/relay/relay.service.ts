@@ -294,19 +294,20 @@ export class Relay {
 }
 
 function measureOutbox(outbox: OutboxRepository, failureLog: FailureLog, metrics: Registry): void {
-  const overdue = new Gauge({
-    name: 'events_outbox_overdue_seconds',
-    help: 'Seconds since the oldest outbox batch became claimable; more than a few seconds means that publishing fails',
-    registers: [metrics],
-  });
-  new Gauge({
+  const batches = new Gauge({
     name: 'events_outbox_batches',
     help: 'Stored batches that the EVENTS stream has not acknowledged yet',
     registers: [metrics],
+  });
+  // This gauge reads the outbox for both, because the instance's reports read only this gauge.
+  new Gauge({
+    name: 'events_outbox_overdue_seconds',
+    help: 'Seconds since the oldest outbox batch became claimable; more than a few seconds means that publishing fails',
+    registers: [metrics],
     async collect() {
       const measured = await readForGauge(this, failureLog, () => outbox.measure());
-      this.set(measured?.count ?? Number.NaN);
-      overdue.set(measured?.overdueSeconds ?? Number.NaN);
+      this.set(measured?.overdueSeconds ?? Number.NaN);
+      batches.set(measured?.count ?? Number.NaN);
     },
   });
 }

@@ -6,9 +6,11 @@ import {
   reportingServices,
   systemMeasures,
   type ClosedConnection,
+  type InstanceReport,
   type ListAlarmsReply,
   type LiveConnectionReport,
   type OpenConnection,
+  type ReportedMeasure,
   type ReportingService,
   type SystemMeasure,
 } from '@stream-events/contracts';
@@ -17,13 +19,6 @@ import { AlarmRecord, toAlarmRecord } from '../platform/alarm.dto.js';
 import type { HeardInstance } from './instance-board.js';
 
 const exampleId = '5f0c2f0e-6a55-4a0c-9b43-4a1de5a7c001';
-
-/** Formats the measures and their meanings as a Markdown list for the API description. */
-function printMeasures(): string {
-  return Object.entries(systemMeasures)
-    .map(([name, meaning]) => `- \`${name}\`: ${meaning}`)
-    .join('\n');
-}
 
 const instanceStates = ['ready', 'not_ready', 'silent'] as const;
 
@@ -69,10 +64,13 @@ export class InstanceRecord {
   problems!: string[];
 
   @ApiProperty({
-    type: Object,
-    additionalProperties: { type: 'number' },
-    description: `The measures of the instance. Measures that are currently unknown are absent.\n\n${printMeasures()}`,
-    example: { memory_bytes: 187432960, live_connections: 12, live_feed_lag_messages: 0 },
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(systemMeasures).map(([name, description]) => [name, { type: 'number', description }]),
+    ),
+    description:
+      'The main measures of the instance. Measures that are currently unknown are absent. `/metrics` has the detailed measures',
+    example: { memory_bytes: 187432960, live_connections: 12 },
   })
   measures!: Partial<Record<SystemMeasure, number>>;
 }
@@ -293,13 +291,18 @@ function toInstance({ report, heardAt, isSilent }: HeardInstance): InstanceRecor
     last_report: printTime(heardAt),
     status: isSilent ? 'silent' : status,
     problems: [...problems],
-    measures,
+    measures: toMeasures(measures),
   };
 }
 
+/** Leaves out the sizes, which the API returns once for all instances. */
+function toMeasures(reported: InstanceReport['measures']): InstanceRecord['measures'] {
+  return Object.fromEntries(Object.entries(reported).filter(([name]) => name in systemMeasures));
+}
+
 /** Returns the largest value. All instances report the same size, but measure it at slightly different times. */
-function sizeOf(heard: readonly HeardInstance[], measure: SystemMeasure): number | null {
-  const sizes = heard.flatMap(({ report: { measures } }) => measures[measure] ?? []);
+function sizeOf(heard: readonly HeardInstance[], size: ReportedMeasure): number | null {
+  const sizes = heard.flatMap(({ report: { measures } }) => measures[size] ?? []);
   return sizes.length > 0 ? Math.max(...sizes) : null;
 }
 

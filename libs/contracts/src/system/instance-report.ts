@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json-object.js';
-import type { SystemMeasure } from './system-measures.js';
+import type { ReportedMeasure } from './system-measures.js';
 
 /** Core NATS subject on which every instance of every service publishes its report for the gateways. */
 export const instanceReportSubject = 'system.instances';
@@ -24,7 +24,7 @@ export interface InstanceReport {
   uptimeSeconds: number;
   /** The failed readiness checks, each as its name and its error; empty if the process is ready. */
   problems: readonly string[];
-  measures: Readonly<Partial<Record<SystemMeasure, number>>>;
+  measures: Readonly<Partial<Record<ReportedMeasure, number>>>;
   /** Only in reports of gateways. */
   live?: LiveReport;
   /** Set while the instance shuts down. */
