@@ -38,7 +38,7 @@ export class AlarmRecord {
 
   @ApiProperty({
     description: 'A human-readable description of the problem',
-    example: 'The live channel mira_plays has sent no event for 72 s. It usually sends 34 per minute.',
+    example: 'The live channel mira_plays has sent no event for 10 minutes, after 2040 events in an hour.',
   })
   message!: string;
 

@@ -38,33 +38,28 @@ describe(ActivityReader.name, () => {
       await jetstream(events, patiently).publish(`events.${subject}`, '{"private":true}');
   };
   const open = (): Promise<ActivityReader> =>
-    ActivityReader.open(connection, hour, (token, at) => {
+    ActivityReader.open(connection, (channel, at) => {
       expect(Math.abs(at - Date.now())).toBeLessThan(hour);
-      heard.push(token);
+      heard.push(channel);
     });
-  const untilUpToDate = (reader: ActivityReader): Promise<void> =>
-    eventually(async () => expect(await reader.isUpToDate()).toBe(true));
 
   it('reads the platform events of the past, and those that arrive, in order', async () => {
     await publish('platform.channel-cheer.77', 'client.alert._', 'platform.channel-raid.78');
     const reader = await open();
-    await untilUpToDate(reader);
-    expect(heard).toEqual(['channel-cheer.77', 'channel-raid.78']);
+    await eventually(() => expect(heard).toEqual(['77', '78']));
 
     await publish('platform.channel-follow.77');
-    await untilUpToDate(reader);
-    expect(heard).toEqual(['channel-cheer.77', 'channel-raid.78', 'channel-follow.77']);
+    await eventually(() => expect(heard).toEqual(['77', '78', '77']));
     reader.stop();
   });
 
-  it('has every event when it is up to date, also of a long past', async () => {
+  it('reads every event of a long past', async () => {
     const stream = jetstream(events, patiently);
     await Promise.all(
       Array.from({ length: 3_000 }, (_, index) => stream.publish(`events.platform.channel-cheer.${index}`)),
     );
     const reader = await open();
-    await untilUpToDate(reader);
-    expect(heard).toHaveLength(3_000);
+    await eventually(() => expect(heard).toHaveLength(3_000));
     reader.stop();
   });
 

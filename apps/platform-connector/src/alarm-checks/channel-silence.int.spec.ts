@@ -27,10 +27,8 @@ describe(ChannelSilence.name, () => {
   let repository: AlarmsRepository;
   /** The time by the broker's clock. `events` and `live` are the stream's events and the live channels. */
   let now: number;
-  let events: { token: string; at: number }[];
+  let events: { channel: string; at: number }[];
   let live: LiveStreamMessage[];
-  /** The time of the last poll. By default, 10 s before the check. */
-  let lastPollAt: number | undefined;
   const listeners = new Set<OnActivity>();
 
   beforeAll(async () => {
@@ -40,17 +38,16 @@ describe(ChannelSilence.name, () => {
   });
   beforeEach(async () => {
     await dataSource.query('TRUNCATE alarms, subscriptions');
-    [now, events, live, lastPollAt] = [stop, [], [], undefined];
+    [now, events, live] = [stop, [], []];
     listeners.clear();
-    jest.spyOn(ActivityReader, 'open').mockImplementation((_connection, _sinceMs, onActivity) => {
-      for (const { token, at } of events) onActivity(token, at);
+    jest.spyOn(ActivityReader, 'open').mockImplementation((_connection, onActivity) => {
+      for (const { channel, at } of events) onActivity(channel, at);
       listeners.add(onActivity);
       const reader = {
         hasEnded: false,
         get now() {
           return now;
         },
-        isUpToDate: () => Promise.resolve(true),
         stop: () => listeners.delete(onActivity),
       };
       return Promise.resolve(reader as unknown as ActivityReader); // Safe cast: nothing else is used.
@@ -70,7 +67,6 @@ describe(ChannelSilence.name, () => {
     const sut = new ChannelSilence(dataSource, connection, client, alarms, repository, times);
     const check = async (at: number): Promise<string[]> => {
       now = at;
-      for (const stream of live) stream.seenAt = lastPollAt ?? now - 10 * second;
       await sut.run();
       await alarms.saveChanges();
       return (await repository.listOpen()).map(({ key }) => key).sort();
@@ -78,43 +74,53 @@ describe(ChannelSilence.name, () => {
     return { check, sut };
   }
 
-  /** Adds a live channel that has one event per second until `stop`. */
-  async function addChannel(channel: string): Promise<void> {
+  /** Adds a live channel with an event every ten seconds until `stop`. By default, these are enough to watch the channel. */
+  async function addChannel(channel: string, count = 300): Promise<void> {
     await dataSource.query(
       `INSERT INTO subscriptions (id, type, version, condition, status)
        SELECT gen_random_uuid(), type, '1', jsonb_build_object('broadcaster_user_id', $1::text), 'enabled'
        FROM unnest(ARRAY['channel.chat.message', 'channel.subscribe']) AS type`,
       [channel],
     );
-    for (let at = stop - 20 * minute; at <= stop; at += second)
-      events.push({ token: `channel-chat-message.${channel}`, at });
-    live.push({ platformId: channel, platformUsername: `name_${channel}`, startedAt: 0, seenAt: null });
+    for (let left = count - 1; left >= 0; left -= 1) events.push({ channel, at: stop - left * 10 * second });
+    live.push({ platformId: channel, platformUsername: `name_${channel}` });
   }
 
   const send = (channel: string, at: number): void => {
-    for (const listener of listeners) listener(`channel-subscribe.${channel}`, at);
+    for (const listener of listeners) listener(channel, at);
   };
 
-  it('raises an alarm after a minute, says what to do, and clears it with the next event', async () => {
+  it('raises an alarm after ten minutes, says what to do, and clears it with the next event', async () => {
     await addChannel('1');
     const { check } = start();
 
     expect(await check(stop)).toEqual([]);
-    expect(await check(stop + minute - 1)).toEqual([]);
-    expect(await check(stop + minute)).toEqual(['channel_silent:1']);
+    expect(await check(stop + 10 * minute - 1)).toEqual([]);
+    expect(await check(stop + 10 * minute)).toEqual(['channel_silent:1']);
     expect((await repository.listOpen())[0]?.message).toMatch(
-      /name_1 has sent no event for 60 s. It usually sends 60 per minute. Look at the stream/,
+      /name_1 has sent no event for 10 minutes, after 300 events in an hour. Look at the stream/,
     );
-    send('1', stop + 2 * minute);
-    expect(await check(stop + 2 * minute)).toEqual([]);
+    expect(await check(stop + 300 * minute)).toEqual(['channel_silent:1']);
+    send('1', stop + 301 * minute);
+    expect(await check(stop + 301 * minute)).toEqual([]);
+  });
+
+  it('does not watch a quiet channel', async () => {
+    await addChannel('1', 299);
+    const { check } = start();
+    await check(stop);
+
+    expect(await check(stop + 10 * minute)).toEqual([]);
+    expect(await check(stop + 300 * minute)).toEqual([]);
   });
 
   it('counts no silence from before it started, because nobody watched', async () => {
     await addChannel('1');
     const { check } = start();
 
-    expect(await check(stop + 10 * minute)).toEqual([]);
-    expect(await check(stop + 11 * minute)).toEqual(['channel_silent:1']);
+    expect(await check(stop + 15 * minute)).toEqual([]);
+    expect(await check(stop + 25 * minute - 1)).toEqual([]);
+    expect(await check(stop + 25 * minute)).toEqual(['channel_silent:1']);
   });
 
   it.each(['transport_down:webhook', 'shard_lost:0', 'platform_unavailable:host'])(
@@ -124,10 +130,11 @@ describe(ChannelSilence.name, () => {
       const { check } = start();
       expect(await check(stop)).toEqual([]);
       await repository.save({ raised: [{ key, message: 'a cause' }], cleared: [] });
-      expect(await check(stop + 5 * minute)).toEqual([key]);
+      expect(await check(stop + 15 * minute)).toEqual([key]);
       await repository.save({ raised: [], cleared: [key] });
 
-      expect(await check(stop + 5 * minute + second)).toEqual([]);
+      expect(await check(stop + 25 * minute - 1)).toEqual([]);
+      expect(await check(stop + 25 * minute)).toEqual(['channel_silent:1']);
     },
   );
 
@@ -136,25 +143,25 @@ describe(ChannelSilence.name, () => {
     const { check } = start();
     await check(stop);
 
-    expect(await check(stop + minute)).toHaveLength(5);
-    expect(await check(stop + 2 * minute)).toHaveLength(5);
+    expect(await check(stop + 10 * minute)).toHaveLength(5);
+    expect(await check(stop + 11 * minute)).toHaveLength(5);
   });
 
   it('keeps an alarm open when another instance takes over', async () => {
     await addChannel('1');
     const first = start();
     await first.check(stop);
-    await first.check(stop + minute);
+    await first.check(stop + 10 * minute);
     const [raised] = await repository.listOpen();
     first.sut.stop();
     // The events are too old for the next instance to remember.
     events = [];
     const second = start();
 
-    expect(await second.check(stop + 2 * minute)).toEqual(['channel_silent:1']);
+    expect(await second.check(stop + 11 * minute)).toEqual(['channel_silent:1']);
     expect(await repository.listOpen()).toMatchObject([{ id: raised?.id }]);
     send('1', Date.now() + minute);
-    expect(await second.check(stop + 3 * minute)).toEqual([]);
+    expect(await second.check(stop + 12 * minute)).toEqual([]);
   });
 
   it.each([
@@ -171,19 +178,22 @@ describe(ChannelSilence.name, () => {
     await addChannel('1');
     const { check } = start();
     await check(stop);
-    expect(await check(stop + minute)).toEqual(['channel_silent:1']);
+    expect(await check(stop + 10 * minute)).toEqual(['channel_silent:1']);
     await change();
 
-    expect(await check(stop + minute + second)).toEqual([]);
-    expect(await check(stop + 5 * minute)).toEqual([]);
+    expect(await check(stop + 10 * minute + second)).toEqual([]);
+    expect(await check(stop + 20 * minute)).toEqual([]);
   });
 
-  it('raises no alarm when no poll has seen the stream since: often, it has just ended', async () => {
+  it.each([
+    ['is not live', () => Promise.resolve(void (live = []))],
+    ['has no enabled subscription', () => dataSource.query('TRUNCATE subscriptions')],
+  ])('raises no alarm for a channel that %s', async (_, change) => {
     await addChannel('1');
     const { check } = start();
     await check(stop);
-    lastPollAt = stop + 20 * second;
+    await change();
 
-    expect(await check(stop + 2 * minute)).toEqual([]);
+    expect(await check(stop + 10 * minute)).toEqual([]);
   });
 });

@@ -6,19 +6,10 @@ export interface PostingTimes {
   maxAttempts: number;
 }
 
-/** The times that decide when a channel has been silent for too long. See `ChannelActivity`. */
-export interface SilenceTimes {
-  /** The length of an interval in which events are counted. */
-  intervalMs: number;
-  /** How many intervals to remember (`intervals`), and how many a decision needs (`minIntervals`). */
-  intervals: number;
-  minIntervals: number;
-  /** A shorter silence never raises an alarm. */
-  minSilenceMs: number;
-  /**
-   * Minimum time from the last event to a poll that lists the stream. An earlier poll does not show that the stream continues.
-   */
-  seenAfterMs: number;
+/** A live channel with at least `minEvents` events in an hour is silent when it then has no event for `silenceMs`. */
+export interface SilenceRule {
+  minEvents: number;
+  silenceMs: number;
 }
 
 /** When alarms are raised and posted. Only tests use other times. */
@@ -30,14 +21,14 @@ export interface AlarmTimes {
   /** A monotonic clock in milliseconds. Measures how long faults last. */
   now: () => number;
   posting: PostingTimes;
-  silence: SilenceTimes;
+  silence: SilenceRule;
 }
 
 export const ALARM_TIMES = Symbol('ALARM_TIMES');
 
 /**
- * A fault must last for 30 s, and a silence for 60 s. With these times, most alarms are raised within 90 s of their cause. Alarms about
- * subscriptions can take longer, and so can alarms about quiet channels, where a longer silence is ordinary.
+ * A fault must last for 30 s. With these times, most alarms are raised within 90 s of their cause. Alarms about subscriptions can take
+ * longer, and alarms about silent channels take ten minutes.
  */
 export const alarmTimes: AlarmTimes = {
   checkMs: 5_000,
@@ -45,12 +36,6 @@ export const alarmTimes: AlarmTimes = {
   now: () => performance.now(),
   // The last attempt is about an hour after the first. By then, a message is of little use, and the API still lists the alarm.
   posting: { timeoutMs: 10_000, minPauseMs: 5_000, maxPauseMs: 300_000, maxAttempts: 17 },
-  silence: {
-    intervalMs: 60_000,
-    intervals: 60,
-    minIntervals: 10,
-    minSilenceMs: 60_000,
-    // Polls are 45 s apart. The poll that confirms a live stream therefore follows at most 75 s after the last event.
-    seenAfterMs: 30_000,
-  },
+  // A channel with five events per minute rarely has a pause of ten minutes. Most breaks of streamers are shorter.
+  silence: { minEvents: 300, silenceMs: 600_000 },
 };

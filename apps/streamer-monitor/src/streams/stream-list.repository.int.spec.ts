@@ -66,8 +66,6 @@ describe(StreamListRepository.name, () => {
         {
           platformId: live!.platformId,
           platformUsername: live!.platformUsername,
-          startedAt: expect.any(Number),
-          seenAt: null,
         },
       ]);
     });

@@ -46,8 +46,7 @@ export class StreamListRepository {
   /** Returns the running streams of these platform users, without those of disabled streamers. */
   async findLive(platformIds: readonly string[]): Promise<LiveStreamMessage[]> {
     return this.dataSource.query<LiveStreamMessage[]>(
-      `SELECT platform_id AS "platformId", platform_username AS "platformUsername",
-         ${epochMilliseconds('started_at')} AS "startedAt", ${epochMilliseconds('seen_at')} AS "seenAt"
+      `SELECT platform_id AS "platformId", platform_username AS "platformUsername"
        FROM streamers JOIN streams ON streamer_id = streamers.id AND ended_at IS NULL
        WHERE platform_id = ANY($1) AND NOT disabled`,
       [platformIds],

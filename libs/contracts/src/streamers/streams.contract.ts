@@ -181,15 +181,6 @@ export class LiveStreamMessage {
 
   @IsString()
   platformUsername!: string;
-
-  /** Milliseconds since 1970. */
-  @IsInt()
-  startedAt!: number;
-
-  /** When a poll last found the stream running; null if no poll has found it yet. */
-  @IsOptional()
-  @IsInt()
-  seenAt!: number | null;
 }
 
 export class FindLiveStreamsReply {

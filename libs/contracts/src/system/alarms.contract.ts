@@ -22,7 +22,7 @@ export const alarmKinds = {
   subscription_not_enabled:
     'Subscriptions that the service needs are still not enabled on the platform, or do not stay enabled',
   shard_lost: 'A shard of the conduit has no connection, but other shards have one',
-  channel_silent: 'A live channel has sent no events for much longer than usual',
+  channel_silent: 'A live channel with at least 300 events in an hour has then sent none for 10 minutes',
   clock_off:
     'A machine’s clock differs so much from the platform’s clock that the service may reject platform messages',
   disk_low:
