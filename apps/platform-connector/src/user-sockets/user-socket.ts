@@ -116,13 +116,25 @@ export class UserSocket implements EventSocketListener {
     this.context.gaps.end(this.source, Date.now());
   }
 
-  /** Closes the socket, and releases the lease so that another connector can take over. */
+  /**
+   * Closes the socket, and releases the lease so that another connector can take over. After all subscriptions have moved to another
+   * transport, the session has none, and its end causes no gap.
+   */
   async stop(): Promise<void> {
     const settledAt = this.settledUntil();
     this.lease.end();
     await this.socket.stop();
     await this.clearing;
-    if (!this.lease.lost.aborted) await this.context.sessions.release(this.claim, settledAt);
+    if (this.lease.lost.aborted) return;
+    if (!(await this.isSessionUsed())) await this.context.sessions.save(this.claim, null);
+    await this.context.sessions.release(this.claim, settledAt);
+  }
+
+  /** Whether the session has subscriptions, or subscriptions about the user are waiting. */
+  private async isSessionUsed(): Promise<boolean> {
+    const { userId } = this.claim;
+    const { active, waiting } = await this.context.subscriptions.countOfSession(userId, this.sessionId);
+    return active + waiting > 0;
   }
 
   private settledUntil(): number {
@@ -141,8 +153,7 @@ export class UserSocket implements EventSocketListener {
   private async clear({ reason, since }: { reason: string; since: number }): Promise<void> {
     const { sessions, subscriptions } = this.context;
     try {
-      const { active, waiting } = await subscriptions.countOfSession(this.claim.userId, this.sessionId);
-      if (active + waiting > 0) this.beginGap(since, reason);
+      if (await this.isSessionUsed()) this.beginGap(since, reason);
       await sessions.save(this.claim, null);
       await subscriptions.releaseSessions(this.claim.userId);
     } catch (error) {

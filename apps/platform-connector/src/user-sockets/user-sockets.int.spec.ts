@@ -23,7 +23,7 @@ describe(UserSockets.name, () => {
   });
 
   beforeEach(async () => {
-    await setup.dataSource.query('TRUNCATE user_sessions, delivery_gaps');
+    await setup.dataSource.query('TRUNCATE user_sessions, delivery_gaps, subscriptions');
     await setup.dataSource.query(
       `INSERT INTO connections (id, client_id, state, user_id, login, scopes, access_token_encrypted, refresh_token_encrypted)
        VALUES ($1, $2, 'connected', $3, 'mira', '{}', 'a', 'b')`,
@@ -117,6 +117,7 @@ describe(UserSockets.name, () => {
     let server: WebSocketServer;
     let url: string;
     let connections: number;
+    let instance: ConnectorInstance;
 
     beforeEach(async () => {
       server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
@@ -128,7 +129,7 @@ describe(UserSockets.name, () => {
         const session = { id: `session-${connections}`, keepalive_timeout_seconds: 600 };
         client.send(frame('session_welcome', session));
       });
-      await start('websocket', { PLATFORM_TRANSPORT: 'websocket', PLATFORM_SOCKET_URL: url });
+      instance = await start('websocket', { PLATFORM_TRANSPORT: 'websocket', PLATFORM_SOCKET_URL: url });
       await eventually(async () => expect(await sessions()).toEqual([{ session_id: 'session-1' }]));
     });
 
@@ -169,6 +170,25 @@ describe(UserSockets.name, () => {
       expect(connections).toBe(1);
       expect(server.clients.size).toBe(1);
       expect(await sessions()).toEqual([{ session_id: 'session-1' }]);
+    });
+
+    it.each([
+      [
+        'keeps a session with subscriptions, so that the next connector reports a gap',
+        'session-1',
+        'session-1',
+      ],
+      ['forgets a session whose subscriptions have moved', null, null],
+    ])('when the connector stops, %s', async (_, used, kept) => {
+      await setup.dataSource.query(
+        `INSERT INTO subscriptions (id, type, version, condition, subscription_id, callback, session_id, status)
+         VALUES ($1, 'channel.cheer', '1', $2, 'a', $3, $4, 'enabled')`,
+        [randomUUID(), { broadcaster_user_id: user }, used === null ? 'https://events.example' : null, used],
+      );
+      await instance.close();
+
+      expect(await sessions()).toEqual([{ session_id: kept }]);
+      expect(await isHeld()).toBe(false);
     });
 
     it('closes the socket when another connector has taken the lease', async () => {
