@@ -16,7 +16,6 @@ import { RateBudgetRow } from './platform/rate-budget.entity.js';
 import { DeliveryGapRow } from './sockets/delivery-gap.entity.js';
 import { UserSession } from './sockets/user-session.entity.js';
 import { Reconciliation } from './subscriptions/reconciliation.entity.js';
-import { SubscriptionMoveRow } from './subscriptions/subscription-move.entity.js';
 import { Subscription } from './subscriptions/subscription.entity.js';
 
 export const schema = {
@@ -40,7 +39,6 @@ export const schema = {
     StoreIdentity,
     StreamerEventTypes,
     Subscription,
-    SubscriptionMoveRow,
     UserGrant,
     UserSession,
   ],

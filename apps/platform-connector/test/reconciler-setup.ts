@@ -81,7 +81,7 @@ export class ReconcilerSetup {
   async reset(): Promise<void> {
     await this.stopInstances();
     await this.dataSource.query(
-      'TRUNCATE connections, subscriptions, subscription_moves, event_types, streamer_event_types, user_grants',
+      'TRUNCATE connections, subscriptions, event_types, streamer_event_types, user_grants',
     );
     await this.dataSource.query('TRUNCATE reconciliation');
     await this.dataSource.query('INSERT INTO reconciliation DEFAULT VALUES');

@@ -231,9 +231,6 @@ export const natsUsers = {
       'request.streamer-monitor.find-live-streams',
       // To monitor a channel that has given consent.
       'request.streamer-monitor.create-streamer',
-      // To move subscriptions to another transport or webhook secret.
-      'request.events.begin-overlaps',
-      'request.events.end-overlaps',
       // To store messages that arrive over sockets.
       'request.events.store-batch',
       ingestSubject,

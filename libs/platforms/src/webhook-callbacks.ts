@@ -24,12 +24,8 @@ export function callbackOf(publicUrl: string, fingerprint: string): string {
   return `${publicUrl}${webhookKeysPath}/${fingerprint}`;
 }
 
-/**
- * Reads the fingerprint from a callback URL. Returns undefined when the URL does not belong to this service. Returns an empty text for the
- * URL of older versions, in which all secrets shared one URL.
- */
+/** Reads the fingerprint from a callback URL. Returns undefined when the URL does not belong to this service. */
 export function readCallback(publicUrl: string, callback: string | null): string | undefined {
-  if (callback === publicUrl + webhookPath) return '';
   const start = `${publicUrl}${webhookKeysPath}/`;
   if (!callback?.startsWith(start)) return undefined;
   const fingerprint = callback.slice(start.length);

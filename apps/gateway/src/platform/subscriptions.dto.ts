@@ -75,7 +75,9 @@ export class SubscriptionRecord {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The reason for the status. Null if the status needs no explanation',
+    description:
+      'The reason for the status, or why a working subscription could not move to another transport or webhook secret. ' +
+      'Null if there is nothing to explain',
     example: null,
   })
   reason!: string | null;

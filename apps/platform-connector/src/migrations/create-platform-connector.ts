@@ -144,24 +144,12 @@ const subscriptions = [
     completed_at timestamptz,
     -- The webhook secret and the transport that the service wants. Null until a connector starts with them.
     webhook_fingerprints text,
-    plain_fingerprint text,
     transport text,
     public_url text,
     CONSTRAINT reconciliation_pkey PRIMARY KEY (id),
     CONSTRAINT reconciliation_one_row CHECK (id)
   )`,
   'INSERT INTO reconciliation DEFAULT VALUES',
-  // Subscriptions that move to another webhook secret.
-  `CREATE TABLE subscription_moves (
-    key text NOT NULL,
-    is_ready boolean NOT NULL DEFAULT false,
-    enabled_at timestamptz,
-    ends_at timestamptz,
-    attempts integer NOT NULL DEFAULT 0,
-    retry_at timestamptz,
-    reason text,
-    CONSTRAINT subscription_moves_pkey PRIMARY KEY (key)
-  )`,
 ];
 
 const sockets = [

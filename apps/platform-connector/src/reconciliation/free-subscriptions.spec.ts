@@ -18,7 +18,7 @@ function plan(own: OwnSubscription, expectedCost: number, at = now): Plan {
     kindOf: () => 'wanted',
     sharesLimit: () => true,
     canCreate: () => true,
-    moves: null,
+    mayMove: true,
     now: at,
     newId: () => 'new',
   });

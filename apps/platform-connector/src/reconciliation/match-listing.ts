@@ -21,7 +21,9 @@ export interface Listing {
 /** The result of comparing the service's subscriptions with a listing. */
 export interface Match {
   own: OwnSubscription[];
-  /** The second subscriptions of rows that are moving to another transport, by key. Both subscriptions of such a row are live. */
+  /**
+   * The second subscriptions, with the wanted transport, of rows that are moving, by key. Both subscriptions of such a row are live.
+   */
   twins: Map<string, PlatformSubscription>;
   /** The keys of rows whose second subscription has failed. That subscription is now a stray. */
   failedTwins: Set<string>;
@@ -85,30 +87,20 @@ interface Choice {
 }
 
 /**
- * Chooses the subscription of a row and, while the row moves, its twin. The twin is always the newer one, because the newer one remains
- * after the overlap. If the wanted transport has changed since the move began, the row then moves again.
+ * Chooses the subscription of a row and, while the row moves, its twin: the subscription with the wanted transport. Until the first
+ * subscription is deleted, the row keeps it.
  */
 function choose(found: readonly PlatformSubscription[], row: OwnSubscription, kindOf: KindOf): Choice {
   const sorted = [...found].sort((a, b) => rank(a, row) - rank(b, row));
-  const ofKind = (kind: TransportKind): PlatformSubscription[] =>
-    sorted.filter(({ transport }) => kindOf(transport) === kind);
-  const [[wanted], other, removed] = [ofKind('wanted'), ofKind('other'), ofKind('removed')];
-  const working = [...firstOfEachTransport(other), ...(wanted ? [wanted] : [])].filter(isWorking);
-  const [oldest, ...newer] = working.sort((a, b) => a.createdAt - b.createdAt);
-  const main = oldest ?? wanted ?? other[0] ?? removed[0];
-  const twin = newer.at(-1);
-  const hasFailedTwin = wanted !== undefined && main?.id !== wanted.id && !isWorking(wanted);
+  const first = (kind: TransportKind): PlatformSubscription | undefined =>
+    sorted.find(({ transport }) => kindOf(transport) === kind);
+  const [wanted, other, removed] = [first('wanted'), first('other'), first('removed')];
+  const isMoving = other !== undefined && isLive(other.status);
+  const main = isMoving ? other : (wanted ?? other ?? removed);
+  const twin = isMoving && wanted && isLive(wanted.status) ? wanted : undefined;
+  const hasFailedTwin = isMoving && wanted !== undefined && !twin;
   const others = found.filter(({ id }) => id !== main?.id && id !== twin?.id);
   return { main, twin, hasFailedTwin, others };
-}
-
-function isWorking({ status }: PlatformSubscription): boolean {
-  return isLive(status);
-}
-
-function firstOfEachTransport(sorted: readonly PlatformSubscription[]): PlatformSubscription[] {
-  const byTransport = new Map(sorted.toReversed().map((each) => [JSON.stringify(each.transport), each]));
-  return [...byTransport.values()];
 }
 
 /**

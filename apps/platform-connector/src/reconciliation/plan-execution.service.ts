@@ -13,7 +13,6 @@ import {
 import { PlatformSubscriptions } from './platform-subscriptions.js';
 import { SubscriptionMetrics, type ActionResult } from '../subscriptions/subscription-metrics.js';
 import type { Action } from './subscription-plan.js';
-import { failed, SubscriptionMoves } from '../subscriptions/subscription-moves.repository.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 
 export interface ExecutionContext {
@@ -53,7 +52,6 @@ export class PlanExecution {
   constructor(
     private readonly platform: PlatformSubscriptions,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly moves: SubscriptionMoves,
     private readonly metrics: SubscriptionMetrics,
   ) {}
 
@@ -98,8 +96,9 @@ export class PlanExecution {
       if (!isAlone || (tally[`${kind} failed`] ?? 0) >= maxFailures) execution.unavailable = error;
       if (!isAlone) return;
       execution.failure = error;
-      if (action.kind === 'create') await this.putOff(action.own, error, clock());
-      if (action.kind === 'create_second') await this.putOffMove(action.own, error.message, clock());
+      const subscription = action.kind === 'create' ? 'subscription' : 'second subscription';
+      const reason = `Cannot create the ${subscription}, retrying later: ${error.message}`;
+      if (action.kind !== 'delete') await this.putOff(action.own, reason, clock());
     }
   }
 
@@ -118,17 +117,12 @@ export class PlanExecution {
     const outcome = await this.platform.create(own);
     if (outcome.kind === 'created') return 'done';
     if (outcome.kind === 'exists') return 'exists';
-    await this.putOffMove(own, `The platform rejected the second subscription: ${outcome.message}`, clock());
+    await this.putOff(own, `The platform rejected the second subscription: ${outcome.message}`, clock());
     return outcome.kind;
   }
 
-  private async putOffMove({ key }: OwnSubscription, reason: string, now: number): Promise<void> {
-    const move = (await this.moves.all()).find((each) => each.key === key);
-    if (move) await this.moves.save([failed(move, { reason, now })]);
-  }
-
-  private async putOff(own: OwnSubscription, { message }: Error, now: number): Promise<void> {
-    await this.subscriptions.save({ before: own, after: putOff(own, { message, now }) });
+  private async putOff(own: OwnSubscription, reason: string, now: number): Promise<void> {
+    await this.subscriptions.save({ before: own, after: putOff(own, { reason, now }) });
   }
 
   private async create(own: OwnSubscription, clock: () => number): Promise<ActionResult> {

@@ -10,7 +10,7 @@ import {
   type ReconciliationClaim,
   type RoundEnd,
 } from '../subscriptions/reconciliation-schedule.repository.js';
-import { Moves } from './moves.service.js';
+import { MovesLog } from './moves-log.service.js';
 import { confirmDeletions, planSubscriptions, type Plan } from './subscription-plan.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import { OwnTransportsReader } from '../subscriptions/own-transports.js';
@@ -32,9 +32,9 @@ const maxPlatformPauseMs = 60_000;
 const relistMs = 30_000;
 // The shortest time between listings while subscriptions wait for verification. The platform verifies a callback within about a second.
 const minListingPauseMs = 2_000;
-// How long to wait for the next listing while subscriptions move. Each step of a move needs a listing, and the first step, the
-// announcement, takes 4 s.
-const moveStepMs = 4_500;
+// How long to wait for the next listing while subscriptions move, because each step of a move needs a listing. A stuck move lists this often
+// too, so the pause is longer than the shortest one.
+const moveStepMs = 4_000;
 // The minimum pause between listings, per subscription. One call lists 100 subscriptions, so listing 10,000 of them once a minute takes an
 // eighth of the rate limit.
 const listingPauseMsPerSubscription = 6;
@@ -54,7 +54,7 @@ export class ReconciliationRound {
     private readonly schedule: ReconciliationSchedule,
     private readonly execution: PlanExecution,
     private readonly transports: OwnTransportsReader,
-    private readonly moves: Moves,
+    private readonly movesLog: MovesLog,
   ) {}
 
   /** @throws when the database fails, or the signal aborts before any action on the platform */
@@ -89,7 +89,7 @@ export class ReconciliationRound {
       return { end, tally: {}, problem: listed };
     }
     const listing = listed && { startedAt, ...listed };
-    const { plan, count, isCurrent, mayMove } = await this.plan(wanted, claim, listing, context.clock());
+    const { plan, count, isCurrent } = await this.plan(wanted, claim, listing, context.clock());
     if (listing)
       await this.schedule.saveListing(claim.holder, {
         maxCost: listing.maxCost,
@@ -100,7 +100,8 @@ export class ReconciliationRound {
     const execution = await this.execution.run(confirmed, context);
     if (listing && isCurrent) await this.transports.retire(listing.subscriptions);
     const hasStrays = confirmed.some((action) => action.kind === 'delete' && action.own === null);
-    const hasMoves = (listing !== null && !mayMove) || (await this.moves.areUnderWay());
+    // An instance that may not move subscriptions leaves the next listing to one that may.
+    const hasMoves = listing !== null && (!plan.moves || plan.moves.moved < plan.moves.total);
     const hasDoubts = confirmed.length < plan.actions.length;
     const end = endAfter(execution, { count, hasStrays, hasMoves, hasDoubts, isPartial: plan.isPartial });
     return { end, tally: execution.tally, problem: execution.unavailable };
@@ -120,7 +121,7 @@ export class ReconciliationRound {
     { maxCost, foreignCost }: ReconciliationClaim,
     listing: (PlatformListing & { startedAt: number }) | null,
     now: number,
-  ): Promise<{ plan: Plan; count: number; isCurrent: boolean; mayMove: boolean }> {
+  ): Promise<{ plan: Plan; count: number; isCurrent: boolean }> {
     const own = await this.subscriptions.all();
     const transports = await this.transports.read();
     // Only an instance with the newest transport and secrets may move subscriptions to them.
@@ -136,14 +137,14 @@ export class ReconciliationRound {
       kindOf: (transport) => transports?.own.kindOf(transport),
       sharesLimit: (transport) => transports?.own.sharesLimit(transport) ?? true,
       canCreate: (condition) => transportOf?.(condition) != null,
-      moves: listing && mayMove ? await this.moves.read() : null,
+      mayMove,
       now,
       newId: v7,
     });
     await this.subscriptions.apply(plan);
-    if (plan.moves && transports) await this.moves.save(plan.moves, { now, method: transports.method });
+    if (plan.moves && transports) this.movesLog.report(plan.moves, transports.method);
     const count = own.filter(({ subscriptionId }) => subscriptionId !== null).length;
-    return { plan, count, isCurrent, mayMove };
+    return { plan, count, isCurrent };
   }
 }
 

@@ -8,8 +8,7 @@ import { SocketsModule } from '../sockets/sockets.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { ConditionValuesReader } from './condition-values.service.js';
 import { DesiredSubscriptionsService } from './desired-subscriptions.service.js';
-import { EventsClient } from './events.client.js';
-import { Moves } from './moves.service.js';
+import { MovesLog } from './moves-log.service.js';
 import { PlanExecution } from './plan-execution.service.js';
 import { PlatformSubscriptions } from './platform-subscriptions.js';
 import { Reconciler } from './reconciler.service.js';
@@ -30,8 +29,7 @@ import { StreamerMonitorClient } from './streamer-monitor.client.js';
   providers: [
     ConditionValuesReader,
     DesiredSubscriptionsService,
-    EventsClient,
-    Moves,
+    MovesLog,
     PlanExecution,
     PlatformSubscriptions,
     Reconciler,

@@ -8,7 +8,6 @@ import {
   type PlatformSubscription,
 } from '@stream-events/platforms';
 import { isLive, observed, type OwnSubscription } from '../subscriptions/own-subscription.js';
-import { newMove } from '../subscriptions/subscription-moves.repository.js';
 import {
   confirmDeletions,
   planSubscriptions,
@@ -24,7 +23,6 @@ const transports = new OwnTransports({
   method: 'webhook',
   publicUrl,
   fingerprints: [fingerprintOf(secret), '22222222'],
-  plainFingerprint: '',
 });
 
 const other = webhook(callbackOf(publicUrl, '22222222'));
@@ -43,7 +41,7 @@ function plan(input: Partial<PlanInput>): Plan {
     kindOf: (transport) => transports.kindOf(transport),
     sharesLimit: (transport) => transports.sharesLimit(transport),
     canCreate: () => true,
-    moves: [],
+    mayMove: true,
     now,
     newId: () => `new-${(ids += 1)}`,
     ...input,
@@ -126,20 +124,51 @@ describe('planSubscriptions', () => {
     expect(describeAll(planned)).toEqual(['delete a']);
   });
 
-  it('keeps two subscriptions while the wanted transport changes back, until the newer one is the only one that counts', () => {
-    const own = newOwn('1', { subscriptionId: 'old', transport: webhook(callback), status: 'enabled' });
-    const [old, twin] = [
-      newListed(own, { id: 'old', createdAt: 1 }),
-      newListed(own, { id: 'twin', createdAt: 2, transport: other }),
-    ];
-    const planned = plan({ wanted: [want('1')], own: [own], listing: listing(old, twin) });
-    expect(planned.actions).toEqual([]);
-    expect(planned.moves?.save).toMatchObject([{ key: own.key, isReady: false }]);
+  it('keeps the first of two subscriptions until the wanted one is enabled, and never creates a third one', () => {
+    const own = newOwn('1', { subscriptionId: 'old', transport: other, status: 'enabled', cost: 1 });
+    const old = newListed(own, { id: 'old', transport: other });
+    const planWith = (...listed: PlatformSubscription[]): Plan =>
+      plan({ wanted: [want('1')], own: [own], listing: listing(old, ...listed) });
+    const twin = newListed(own, { id: 'twin' });
+    const pending = { ...twin, status: 'webhook_callback_verification_pending' };
 
-    const moved = { ...own, subscriptionId: 'twin' };
-    const then = plan({ wanted: [want('1')], own: [moved], listing: listing(twin) });
-    expect(then.update).toMatchObject([{ after: { subscriptionId: 'twin', transport: other } }]);
-    expect(then.moves?.save).toMatchObject([{ key: own.key }]);
+    expect(planWith(pending).actions).toEqual([]);
+    const { actions, update } = planWith(twin);
+    expect(actions).toMatchObject([
+      { kind: 'delete', subscriptionId: 'old', after: { subscriptionId: 'twin' }, isDoubtful: true },
+    ]);
+    expect(update).toEqual([]);
+    const deadFirst = plan({
+      wanted: [want('1')],
+      own: [own],
+      listing: listing({ ...old, status: 'user_removed' }, twin),
+    });
+    expect(deadFirst.update).toMatchObject([{ after: { subscriptionId: 'twin', status: 'enabled' } }]);
+    expect(describeAll(deadFirst)).toEqual(['delete old']);
+  });
+
+  it('deletes a failed second subscription, and retries after a pause', () => {
+    const own = newOwn('1', { subscriptionId: 'old', transport: other, status: 'enabled' });
+    const listed = [
+      newListed(own, { id: 'old', transport: other }),
+      newListed(own, { id: 'failed', status: 'webhook_callback_verification_failed' }),
+    ];
+    const planned = plan({ wanted: [want('1')], own: [own], listing: listing(...listed) });
+
+    expect(describeAll(planned)).toEqual(['delete failed']);
+    expect(planned.update).toMatchObject([
+      { after: { subscriptionId: 'old', status: 'enabled', retryAt: now + 60_000 } },
+    ]);
+  });
+
+  it('moves nothing without a listing, or while another instance decides the transport', () => {
+    const own = newOwn('1', { subscriptionId: 'old', transport: other, status: 'enabled' });
+    const listed = listing(newListed(own, { id: 'old', transport: other }));
+    const input = { wanted: [want('1')], own: [own] };
+
+    expect(plan({ ...input, listing: null }).actions).toEqual([]);
+    expect(plan({ ...input, listing: listed, mayMove: false }).actions).toEqual([]);
+    expect(describeAll(plan({ ...input, listing: listed }))).toEqual(['create_second stream.online 1']);
   });
 
   it('replaces subscriptions that were created for another callback', () => {
@@ -190,7 +219,7 @@ describe('planSubscriptions', () => {
   });
 
   it('moves subscriptions to plain sockets under the limit of their user, however much the application’s limit is used', () => {
-    const sockets = new OwnTransports({ method: 'websocket', publicUrl, fingerprints: [fingerprintOf(secret)], plainFingerprint: '' }); // prettier-ignore
+    const sockets = new OwnTransports({ method: 'websocket', publicUrl, fingerprints: [fingerprintOf(secret)] }); // prettier-ignore
     const wanted = ['1', '2', '3'].map((id) => want(id));
     const own = wanted.map(({ condition }, index) =>
       newOwn(condition.broadcaster_user_id!, {
@@ -207,7 +236,6 @@ describe('planSubscriptions', () => {
       maxCost: 2,
       kindOf: (transport) => sockets.kindOf(transport),
       sharesLimit: (transport) => sockets.sharesLimit(transport),
-      moves: own.map(({ key }) => ({ ...newMove(key), isReady: true })),
     });
 
     expect(describeAll(planned)).toEqual([

@@ -14,7 +14,6 @@ import {
   type OwnSubscription,
   type RowChanges,
 } from '../subscriptions/own-subscription.js';
-import type { SubscriptionMove } from '../subscriptions/subscription-moves.repository.js';
 import type { TransportKind } from '../subscriptions/own-transports.js';
 import type { WantedSubscription } from './wanted-subscriptions.js';
 
@@ -34,8 +33,8 @@ export interface PlanInput {
   sharesLimit: (transport: SubscriptionTransport | null) => boolean;
   /** Whether a new subscription with this condition has a transport. */
   canCreate: (condition: Condition) => boolean;
-  /** The moves to the wanted transport. Null when no subscription may move in this round, which includes rounds without a listing. */
-  moves: readonly SubscriptionMove[] | null;
+  /** Whether subscriptions may move to the wanted transport in this round. Without a listing, none moves. */
+  mayMove: boolean;
   now: number;
   newId: () => string;
 }
@@ -64,7 +63,7 @@ export interface Plan extends RowChanges {
   foreignCost: number;
   /** Whether another plan must follow, because the next actions depend on the results of these. */
   isPartial: boolean;
-  /** The plan for moves; null when no subscription may move in this round. `actions` includes its actions. */
+  /** The plan for moves; null when no subscription may move in this round. The other fields include its updates and actions. */
   moves: MovesPlan | null;
 }
 
@@ -100,8 +99,10 @@ export function planSubscriptions(input: PlanInput): Plan {
   const rows = wanted.flatMap(({ key }) => final.get(current.get(key)?.id ?? '') ?? []);
   const costs = creations.reduce((sum, action) => sum + ('cost' in action ? action.cost : 0), 0);
   const moves =
-    input.moves &&
-    planMoves({ ...match, kindOf, canCreate, now, rows, moves: input.moves, room: room - costs });
+    listing && input.mayMove
+      ? planMoves({ ...match, kindOf, canCreate, now, rows, room: room - costs })
+      : null;
+  for (const row of moves?.update ?? []) final.set(row.id, row);
   return {
     add: added.map(({ id }) => final.get(id)).filter((row) => row !== undefined),
     update: own

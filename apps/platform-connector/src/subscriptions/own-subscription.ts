@@ -182,13 +182,15 @@ export function turnedDown(
   return { ...own, status, reason, attempts, retryAt: now + pauseAfter(attempts), statusSince };
 }
 
-/** Returns the row after a call failed without a result. The service retries after a pause, so that other subscriptions are not delayed. */
+/**
+ * Returns the row after an attempt failed that leaves the status unchanged: to create the subscription, or to move it. The service retries
+ * after a pause, so that other subscriptions are not delayed.
+ */
 export function putOff(
   own: OwnSubscription,
-  { message, now }: { message: string; now: number },
+  { reason, now }: { reason: string; now: number },
 ): OwnSubscription {
   const attempts = own.attempts + 1;
-  const reason = `Cannot create the subscription, retrying later: ${message}`;
   return { ...own, reason, attempts, retryAt: now + pauseAfter(attempts) };
 }
 

@@ -57,7 +57,7 @@ describe('sharesLimit', () => {
     ['conduit', [true, true, false]],
     ['websocket', [false, false, true]],
   ] as const)('tells which subscriptions count toward the limit of new ones over %s', (method, expected) => {
-    const own = new OwnTransports({ method, publicUrl: null, fingerprints: [], plainFingerprint: '' });
+    const own = new OwnTransports({ method, publicUrl: null, fingerprints: [] });
 
     expect([webhook, conduit, websocket].map((transport) => own.sharesLimit(transport))).toEqual(expected);
     expect(own.sharesLimit(null)).toBe(true);

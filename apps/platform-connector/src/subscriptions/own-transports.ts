@@ -65,17 +65,11 @@ export class OwnTransports {
     return (transport.method === 'websocket') === (this.declared.method === 'websocket');
   }
 
-  /**
-   * Returns the kind of a callback's secret, or undefined when the callback is not ours. Each webhook secret has its own callback. Older
-   * versions used one plain callback for all secrets.
-   */
+  /** Returns the kind of a callback's secret, or undefined when the callback is not ours. Each webhook secret has its own callback. */
   secretKindOf(callback: string): SecretKind | undefined {
-    const { publicUrl, fingerprints, plainFingerprint } = this.declared;
-    const found = publicUrl === null ? undefined : readCallback(publicUrl, callback);
-    if (found === undefined) return undefined;
-    const fingerprint = found === '' ? plainFingerprint : found;
-    // The plain callback's secret is unknown, so subscriptions with this callback move.
-    if (fingerprint === '') return 'other';
+    const { publicUrl, fingerprints } = this.declared;
+    const fingerprint = publicUrl === null ? undefined : readCallback(publicUrl, callback);
+    if (fingerprint === undefined) return undefined;
     if (fingerprint === fingerprints[0]) return 'first';
     return fingerprints.includes(fingerprint) ? 'other' : 'removed';
   }

@@ -34,23 +34,17 @@ export interface ListedCosts {
 
 /** What the last instance to start has declared: its transport, public URL, and secrets. */
 export interface DeclaredTransports {
-  /** The wanted method. Null until an instance with a transport has started whose version supports several transports. */
+  /** The wanted method. Null until an instance with a transport has started. */
   method: TransportMethod | null;
   /** The public URL that was declared last. Subscriptions may still use it after the transport has changed. */
   publicUrl: string | null;
   fingerprints: readonly string[];
-  /** The fingerprint of the secret for the plain callback of older versions. Empty when that secret is unknown. */
-  plainFingerprint: string;
 }
 
-type NewDeclaration = Pick<DeclaredTransports, 'publicUrl'> & {
-  method: TransportMethod;
-  fingerprints: readonly string[];
-};
+type NewDeclaration = DeclaredTransports & { method: TransportMethod };
 
 interface DeclaredRow extends Pick<DeclaredTransports, 'method' | 'publicUrl'> {
   fingerprints: string | null;
-  plainFingerprint: string | null;
 }
 
 /** What the last rounds found out, for the status. */
@@ -187,29 +181,22 @@ export class ReconciliationSchedule {
   /**
    * Declares the transport and the fingerprints of the webhook secrets. The last declaration wins, because the last instance to start has
    * the newest configuration.
-   *
-   * The first declaration with a secret also records which secret signs messages to the plain callback, which older versions used for all
-   * secrets. If several secrets are configured, that secret is unknown.
    */
   async declareTransports({ method, publicUrl, fingerprints }: NewDeclaration): Promise<void> {
-    const [only = null, ...others] = fingerprints;
     await this.dataSource.query(
-      `UPDATE reconciliation SET transport = $1, public_url = coalesce($2, public_url), webhook_fingerprints = $3,
-         plain_fingerprint = coalesce(plain_fingerprint, $4)`,
-      [method, publicUrl, fingerprints.join(','), others.length === 0 ? only : ''],
+      'UPDATE reconciliation SET transport = $1, public_url = coalesce($2, public_url), webhook_fingerprints = $3',
+      [method, publicUrl, fingerprints.join(',')],
     );
   }
 
   async readTransports(): Promise<DeclaredTransports> {
     const [row] = await this.dataSource.query<DeclaredRow[]>(
-      `SELECT transport AS method, public_url AS "publicUrl", webhook_fingerprints AS fingerprints,
-              plain_fingerprint AS "plainFingerprint" FROM reconciliation`,
+      'SELECT transport AS method, public_url AS "publicUrl", webhook_fingerprints AS fingerprints FROM reconciliation',
     );
     return {
       method: row?.method ?? null,
       publicUrl: row?.publicUrl ?? null,
       fingerprints: row?.fingerprints?.split(',').filter((fingerprint) => fingerprint !== '') ?? [],
-      plainFingerprint: row?.plainFingerprint ?? '',
     };
   }
 

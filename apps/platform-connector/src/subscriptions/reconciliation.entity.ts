@@ -47,13 +47,6 @@ export class Reconciliation {
   @Column('text', { name: 'webhook_fingerprints', nullable: true })
   webhookFingerprints!: string | null;
 
-  /**
-   * The fingerprint of the secret that signs messages to the plain callback, which older versions used for all secrets. Empty when that
-   * secret is unknown. Null until a connector has started with a webhook secret.
-   */
-  @Column('text', { name: 'plain_fingerprint', nullable: true })
-  plainFingerprint!: string | null;
-
   @Column('timestamptz', { name: 'completed_at', nullable: true })
   completedAt!: Date | null;
 }

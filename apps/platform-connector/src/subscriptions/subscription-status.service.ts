@@ -3,7 +3,6 @@ import type { PlatformStatusReply, TransportMessage, WebhookSecretMessage } from
 import type { TransportMethod } from '@stream-events/platforms';
 import { isLive } from './own-subscription.js';
 import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
-import { SubscriptionMoves } from './subscription-moves.repository.js';
 import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { OwnTransportsReader, type SecretKind } from './own-transports.js';
 
@@ -16,7 +15,6 @@ export class SubscriptionStatus {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly schedule: ReconciliationSchedule,
     private readonly transports: OwnTransportsReader,
-    private readonly moves: SubscriptionMoves,
   ) {}
 
   /** Reads the status without calling the platform. */
@@ -46,9 +44,8 @@ export class SubscriptionStatus {
     transport: TransportCounts;
     webhookSecret: WebhookSecretMessage | null;
   }> {
-    const [counts, moves, transports] = await Promise.all([
+    const [counts, transports] = await Promise.all([
       this.subscriptions.countByTransport(),
-      this.moves.count(),
       this.transports.read(),
     ]);
     const total = counts.reduce((sum, { count }) => sum + count, 0);
@@ -57,8 +54,8 @@ export class SubscriptionStatus {
     const { own, method, hasOtherSecrets } = transports;
     const wanted = counts.filter(({ transport }) => own.kindOf(transport) === 'wanted');
     const moved = wanted.reduce((sum, { count }) => sum + count, 0);
-    const { reason: problem } = moves;
-    const canRemoveOthers = hasOtherSecrets && moved === total && moves.count === 0;
+    const problem = counts.find((each) => each.problem !== null)?.problem ?? null;
+    const canRemoveOthers = hasOtherSecrets && moved === total;
     return {
       transport: { method, moved, total, problem },
       webhookSecret: method === 'webhook' ? { moved, total, canRemoveOthers, problem } : null,

@@ -4,7 +4,6 @@ import { PlatformModule } from '../platform/platform.module.js';
 import { SocketsModule } from '../sockets/sockets.module.js';
 import { ReconciliationSchedule } from './reconciliation-schedule.repository.js';
 import { SubscriptionListRepository } from './subscription-list.repository.js';
-import { SubscriptionMoves } from './subscription-moves.repository.js';
 import { SubscriptionMetrics } from './subscription-metrics.js';
 import { SubscriptionStatus } from './subscription-status.service.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
@@ -22,7 +21,6 @@ import { OwnTransportsReader } from './own-transports.js';
     ReconciliationSchedule,
     SubscriptionListRepository,
     SubscriptionMetrics,
-    SubscriptionMoves,
     SubscriptionStatus,
     SubscriptionsRepository,
     OwnTransportsReader,
@@ -30,7 +28,6 @@ import { OwnTransportsReader } from './own-transports.js';
   exports: [
     ReconciliationSchedule,
     SubscriptionMetrics,
-    SubscriptionMoves,
     SubscriptionStatus,
     SubscriptionsRepository,
     OwnTransportsReader,

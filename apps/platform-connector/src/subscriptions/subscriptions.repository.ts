@@ -23,6 +23,12 @@ export interface StatusCount {
   cost: number;
 }
 
+export interface TransportCount {
+  transport: SubscriptionTransport | null;
+  count: number;
+  problem: string | null;
+}
+
 // Maximum number of rows per statement. Keeps each statement well within its time limit, and its size at a few MiB.
 const rowsPerStatement = 5_000;
 
@@ -164,14 +170,18 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Counts the working subscriptions by transport. */
-  async countByTransport(): Promise<{ transport: SubscriptionTransport | null; count: number }[]> {
-    const rows = await this.dataSource.query<(TransportColumns & { count: number })[]>(
-      `SELECT ${transportColumns}, count(*)::int AS count FROM subscriptions WHERE status IN ($1, $2)
+  /** Counts the working subscriptions by transport. `problem` is why one of them cannot move; null when none is stuck. */
+  async countByTransport(): Promise<TransportCount[]> {
+    const rows = await this.dataSource.query<(TransportColumns & Omit<TransportCount, 'transport'>)[]>(
+      `SELECT ${transportColumns}, count(*)::int AS count, min(reason) AS problem FROM subscriptions WHERE status IN ($1, $2)
        GROUP BY callback, conduit_id, session_id`,
       [enabled, verificationPending],
     );
-    return rows.map(({ count, ...columns }) => ({ transport: toTransport(columns), count }));
+    return rows.map(({ count, problem, ...columns }) => ({
+      transport: toTransport(columns),
+      count,
+      problem,
+    }));
   }
 
   /** Counts the streamers whose subscriptions to stream.online and stream.offline both work. */

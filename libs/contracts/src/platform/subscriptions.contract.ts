@@ -69,7 +69,7 @@ export class SubscriptionMessage {
   @IsString()
   status!: string;
 
-  /** Readable reason for the status, or null. */
+  /** Readable reason for the status, or why a working subscription could not move to another transport or secret; or null. */
   @IsOptional()
   @IsString()
   reason!: string | null;
