@@ -51,7 +51,7 @@ const folderOrders = {
     ...['storage', 'events', 'webhook', 'event-export', 'replays', 'rehearsals', 'system', 'api-description'],
   ],
   'apps/events/src': [
-    ...['relay', 'store', 'overlaps', 'retention', 'event-list', 'event-export', 'stream-summaries'],
+    ...['relay', 'store', 'retention', 'event-list', 'event-export', 'stream-summaries'],
     ...['dead-letters', 'ingest', 'erasure'],
   ],
   'apps/streamer-monitor/src': ['streams', 'polling', 'streamers', 'stream-events', 'rebuild'],

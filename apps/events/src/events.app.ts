@@ -1,11 +1,9 @@
 import type { INestMicroservice } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
-  beginOverlaps,
   checkPublished,
   createErasure,
   discardDeadLetter,
-  endOverlaps,
   exportEvents,
   getDeadLetter,
   getErasure,
@@ -69,7 +67,6 @@ import { StreamTrimmer } from './retention/stream-trimmer.service.js';
 import { RetentionPolicy } from './store/retention-policy.js';
 import { ErasedUsers } from './store/erased-users.service.js';
 import { EventIndexBuilder } from './store/event-index-builder.service.js';
-import { Overlaps } from './store/overlaps.service.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
 import { UserHashKeys } from './store/user-hash-keys.js';
 import { SummaryMaintenance } from './stream-summaries/summary-maintenance.service.js';
@@ -93,8 +90,6 @@ const servedContracts = [
   listErasures,
   listErasedUsers,
   wereMessagesErased,
-  beginOverlaps,
-  endOverlaps,
 ];
 
 /** The events service: stores events, lists them, and publishes them to the EVENTS stream. */
@@ -193,7 +188,6 @@ async function start(shell: Shell<EventsConfig>) {
   app.get(Retention).start();
   app.get(StreamTrimmer).start();
   app.get(ErasedUsers).start();
-  app.get(Overlaps).start();
   await app.listen();
   const gate = new ConsumerGate({
     services: ingestConnection,
@@ -242,7 +236,6 @@ async function start(shell: Shell<EventsConfig>) {
         () => app.get(StreamWatch).stop(),
         () => app.get(ErasedUsers).stop(),
         () => rotation.stop(),
-        () => app.get(Overlaps).stop(),
         () => publisher.close(),
         () => client.close(),
         () => Promise.all([closeNats(relayConnection), closeNats(ingestConnection)]),

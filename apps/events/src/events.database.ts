@@ -8,12 +8,10 @@ import { PublishedBatch } from './relay/published-batch.entity.js';
 import { ChannelChange } from './store/channel-change.entity.js';
 import { DeadLetter } from './store/dead-letter.entity.js';
 import { Event } from './store/event.entity.js';
-import { Overlap } from './store/overlap.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
 import { RaidReport } from './store/raid-report.entity.js';
 import { UserHashKey } from './store/user-hash-key.entity.js';
 import { userHashKeyColumn } from './store/user-hash-keys.js';
-import { UnpairedDelivery } from './store/unpaired-delivery.entity.js';
 import { SavedSummary } from './stream-summaries/saved-summary.entity.js';
 
 export const schema = {
@@ -30,8 +28,6 @@ export const schema = {
     ErasedMessage,
     EncryptionKey,
     UserHashKey,
-    Overlap,
-    UnpairedDelivery,
     RaidReport,
   ],
   migrations: [createEventStore],

@@ -5,7 +5,6 @@ import { EventExportModule } from './event-export/event-export.module.js';
 import { ErasureModule } from './erasure/erasure.module.js';
 import { EventListModule } from './event-list/event-list.module.js';
 import { IngestStorageModule } from './ingest/ingest-storage.module.js';
-import { OverlapsModule } from './overlaps/overlaps.module.js';
 import { RetentionModule } from './retention/retention.module.js';
 import { StreamSummariesModule } from './stream-summaries/stream-summaries.module.js';
 
@@ -26,7 +25,6 @@ export class EventsModule {
         DeadLettersModule,
         RetentionModule,
         ErasureModule,
-        OverlapsModule,
       ],
     };
   }

@@ -18,7 +18,6 @@ import type { OutboxBatch } from '../src/relay/outbox.repository.js';
 import type { Relay } from '../src/relay/relay.service.js';
 import { ErasedUsers } from '../src/store/erased-users.service.js';
 import type { IndexReadiness } from '../src/store/event-indexes.js';
-import { Overlaps } from '../src/store/overlaps.service.js';
 import { EventsRepository } from '../src/store/events.repository.js';
 import { PartitionsRepository } from '../src/store/partitions.repository.js';
 
@@ -33,7 +32,6 @@ export class EventStore {
   readonly changes: ChannelChanges;
   readonly hasher = new UserHasher([Buffer.from('the key for the hashes of the tests')]);
   readonly erasedUsers: ErasedUsers;
-  readonly overlaps: Overlaps;
   readonly events: EventsRepository;
   readonly partitions: PartitionsRepository;
   readonly list: EventListRepository;
@@ -57,8 +55,7 @@ export class EventStore {
     this.changes = new ChannelChanges(dataSource);
     const logger = createLogger('test', 'silent');
     this.erasedUsers = new ErasedUsers(dataSource, this.hasher, logger);
-    this.overlaps = new Overlaps(dataSource, logger);
-    this.events = new EventsRepository(dataSource, writePool, this.changes, this.erasedUsers, this.overlaps);
+    this.events = new EventsRepository(dataSource, writePool, this.changes, this.erasedUsers);
     this.partitions = new PartitionsRepository(dataSource);
     this.listPool = this.openPool('events-list', 20, listPoolOptions);
     this.statistics = new EventStatistics(dataSource, this.partitions, logger);
@@ -130,12 +127,12 @@ export class EventStore {
     await this.database.drop();
   }
 
-  /** Deletes all events, the records about them, overlaps, and erasures, and forgets the stream. Partitions stay. */
+  /** Deletes all events, the records about them, and erasures, and forgets the stream. Partitions stay. */
   async clear(): Promise<void> {
     this.handedToRelay.length = 0;
     await this.dataSource.query(
       `TRUNCATE events, received_messages, outbox, published_batches, dead_letters, channel_changes, stream_summaries,
-         erasures, erased_messages, subscription_overlaps, unpaired_deliveries, raid_reports`,
+         erasures, erased_messages, raid_reports`,
     );
     await this.dataSource.query('UPDATE event_stream SET epoch = NULL, last_sequence = 0');
   }

@@ -104,8 +104,8 @@ export class StandInPlatform implements OutboundPlatform {
   }
 
   /** Adds a subscription that the connector did not create. */
-  add(subscription: Omit<PlatformSubscription, 'id' | 'createdAt'>): PlatformSubscription {
-    const added = { ...subscription, id: `subscription-${nextId++}`, createdAt: Date.now() };
+  add(subscription: Omit<PlatformSubscription, 'id'>): PlatformSubscription {
+    const added = { ...subscription, id: `subscription-${nextId++}` };
     this.subscriptions.set(added.id, added);
     this.keys.set(keyOf(added), added.id);
     this.totalCost += isLive(added.status) ? added.cost : 0;
@@ -197,7 +197,7 @@ export class StandInPlatform implements OutboundPlatform {
   }
 }
 
-function keyOf(subscription: Omit<PlatformSubscription, 'id' | 'createdAt' | 'cost' | 'status'>): string {
+function keyOf(subscription: Omit<PlatformSubscription, 'id' | 'cost' | 'status'>): string {
   return `${subscriptionKey(subscription)} ${JSON.stringify(subscription.transport)}`;
 }
 

@@ -53,7 +53,6 @@ export function newListed(
     condition,
     cost: 1,
     transport: webhook(callback),
-    createdAt: 0,
     ...overrides,
   };
 }

@@ -20,7 +20,6 @@ export * from './events/erasures.contract.js';
 export * from './events/stored-users.contract.js';
 export * from './events/export-events.contract.js';
 export * from './events/list-events-format.js';
-export * from './events/overlaps.contract.js';
 export * from './events/read-events.contract.js';
 export * from './events/read-limits.js';
 export * from './events/store-event-batch.contract.js';

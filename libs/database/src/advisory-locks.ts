@@ -43,8 +43,6 @@ export const keyedAdvisoryLocks = {
   userToken: 7_243_007,
   /** Held per pair of channels while a raid between them is stored, because the platform can send two messages about one raid. */
   raidChannels: 7_243_005,
-  /** Held per group of pairing keys while deliveries of overlapping subscriptions are stored; see `writeOverlapping`. */
-  overlappingDeliveries: 7_243_006,
 } as const;
 
 type Queries = Pick<EntityManager, 'query'>;

@@ -21,13 +21,6 @@ export interface SigningKey {
   outer: Uint8Array;
 }
 
-export interface NotifyingSubscription {
-  /** See `subscriptionKey`. */
-  key: string;
-  /** Milliseconds since 1970, by the platform's clock. */
-  createdAt: number;
-}
-
 /** What a verified message says. `eventType` is the service's spelling (`stream-offline`), except in a challenge. */
 export type PlatformMessage =
   /** `eventType` is the platform's spelling (`stream.offline`); empty when the message does not name its subscription's type. */
@@ -38,8 +31,8 @@ export type PlatformMessage =
       eventType: string;
       eventData: string;
       data: JsonObject;
-      /** Null when the message does not describe its subscription. */
-      subscription: NotifyingSubscription | null;
+      /** The key of the subscription (see `subscriptionKey`). Null when the message does not describe the subscription. */
+      subscription: string | null;
     }
   | { kind: 'revocation'; eventType: string; eventData: string; data: JsonObject }
   /** A kind of message that this version does not know. Platforms add kinds over time. */

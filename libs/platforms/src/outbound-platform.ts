@@ -34,8 +34,6 @@ export interface PlatformSubscription {
   cost: number;
   /** Null when this version does not know the transport method. */
   transport: SubscriptionTransport | null;
-  /** Milliseconds since 1970. */
-  createdAt: number;
 }
 
 /** One page of the application's subscriptions, including those that other programs created. */

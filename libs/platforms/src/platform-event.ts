@@ -16,8 +16,6 @@ export interface Arrival {
   messageId: string;
   /** When the platform sent the message, in milliseconds since 1970; null when unknown. */
   occurredAt: number | null;
-  /** See `Delivery.via`. */
-  via: string;
 }
 
 /**
@@ -26,7 +24,7 @@ export interface Arrival {
  * @throws ServiceError `invalid` when the message id does not have 1 to 255 characters, or when the database cannot store it
  */
 export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventWithColumns {
-  const { id, messageId, occurredAt, via } = arrival;
+  const { id, messageId, occurredAt } = arrival;
   if (!isTextWithin(messageId, 1, 255))
     throw new ServiceError('invalid', 'The message id must have 1 to 255 characters.');
   const eventType = message.kind === 'revocation' ? 'subscription-revocation' : message.eventType;
@@ -40,7 +38,7 @@ export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventW
     idempotencyKey: null,
     occurredAt,
     columns: pickEventColumns(eventType, message.data),
-    delivery: readDelivery(message, via),
+    delivery: readDelivery(message),
   };
 }
 
@@ -48,9 +46,8 @@ export function toPlatformEvent(message: EventMessage, arrival: Arrival): EventW
  * Returns undefined when the message does not describe its subscription, or when the subscription's key is too long. Also returns undefined
  * for a revocation, because each subscription gets its own revocation.
  */
-function readDelivery(message: EventMessage, via: string): Delivery | undefined {
+function readDelivery(message: EventMessage): Delivery | undefined {
   if (message.kind !== 'notification' || message.subscription === null) return undefined;
-  const { key, createdAt } = message.subscription;
-  if (!isTextWithin(key, 1, maxSubscriptionLength)) return undefined;
-  return { via, subscription: key, subscribedAt: createdAt };
+  const { subscription } = message;
+  return isTextWithin(subscription, 1, maxSubscriptionLength) ? { subscription } : undefined;
 }

@@ -10,7 +10,7 @@ const connectLimitMs = 3_000;
 /** A transaction that starts at least this long after the request belongs to a write that already knows about the erasure. */
 const announcementMs = maxAgeMs + connectLimitMs;
 // How long the stage waits for transactions that started before the end of `announcementMs`. Most writes are a single statement, which the
-// statement timeout ends within 10 s; writes of raids and of overlapping deliveries consist of several. The stage ignores transactions that
+// statement timeout ends within 10 s; writes of raids consist of several. The stage ignores transactions that
 // run longer, because hardly any of them is a write. An index build, for example, can take hours.
 const writeLimitMs = 60_000;
 const intervalMs = 250;

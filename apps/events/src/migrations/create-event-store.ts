@@ -154,34 +154,13 @@ const erasures = [
   )`,
 ];
 
-const overlaps = [
-  `CREATE TABLE subscription_overlaps (
-    subscription text NOT NULL,
-    begun_at timestamptz NOT NULL DEFAULT now(),
-    ended_at timestamptz,
-    -- The end of the previous overlap, which the next one would otherwise overwrite.
-    previous_ended_at timestamptz,
-    kept_since timestamptz,
-    CONSTRAINT subscription_overlaps_pkey PRIMARY KEY (subscription)
-  )`,
-  `CREATE TABLE unpaired_deliveries (
-    event_id uuid NOT NULL,
-    pairing_key uuid NOT NULL,
-    via text NOT NULL,
-    occurred_at timestamptz NOT NULL,
-    subscribed_at timestamptz NOT NULL,
-    stored_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT unpaired_deliveries_pkey PRIMARY KEY (event_id)
-  )`,
-  'CREATE INDEX unpaired_deliveries_pairing_key_index ON unpaired_deliveries (pairing_key, occurred_at)',
-  'CREATE INDEX unpaired_deliveries_stored_at_index ON unpaired_deliveries (stored_at)',
+const raids = [
   // The subscriptions that have reported each raid of the last hour.
   `CREATE TABLE raid_reports (
     event_id uuid NOT NULL,
     subscription text NOT NULL,
-    via text NOT NULL,
     reported_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT raid_reports_pkey PRIMARY KEY (event_id, subscription, via)
+    CONSTRAINT raid_reports_pkey PRIMARY KEY (event_id, subscription)
   )`,
 ];
 
@@ -194,5 +173,5 @@ export const createEventStore = createSchemaMigration('CreateEventStore', [
   ...retention,
   ...summaries,
   ...erasures,
-  ...overlaps,
+  ...raids,
 ]);

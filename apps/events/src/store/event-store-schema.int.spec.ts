@@ -56,7 +56,7 @@ describe('the schema of the event store', () => {
       }));
       expect(declared.sort((a, b) => (a.column < b.column ? -1 : 1))).toEqual(tables.get(entity.tableName));
     }
-    expect(store.dataSource.entityMetadatas).toHaveLength(14);
+    expect(store.dataSource.entityMetadatas).toHaveLength(12);
   });
 
   it("has an entity for each table except single-row tables and TypeORM's own", async () => {

@@ -25,7 +25,6 @@ type Outcomes = Map<string, StoreOutcome>;
  *   │        ├─ more than one event ──▶ write each half on its own
  *   │        └─ one event ────────────▶ dead letter
  *   ├─ raids of the platform ──▶ write them on their own (see `writeRaids`)
- *   ├─ deliveries of subscriptions that overlap ──▶ write them on their own (see `writeOverlapping`)
  *   └ received before the retention period: known, or dead letter (retention would silently remove a stored event within a minute)
  * ```
  */
@@ -86,7 +85,7 @@ export class EventWriter {
       );
     }
     const current = expired.size === 0 ? sorted : sorted.filter((row) => !expired.has(row.id));
-    for (const part of await this.events.split(current)) await this.writeOrBisect(part, outcomes);
+    for (const part of this.events.split(current)) await this.writeOrBisect(part, outcomes);
     return rows.map((row) => outcomeOf(row, firstByKey, outcomes));
   }
 

@@ -3,10 +3,8 @@ import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { ChannelChanges } from './channel-changes.repository.js';
 import { ErasedUsers } from './erased-users.service.js';
-import { Overlaps } from './overlaps.service.js';
 import { isPlatformRaid } from './match-raids.js';
 import { writeBatch, type EventRow, type WrittenBatch } from './write-batch.js';
-import { isPairable, writeOverlapping } from './write-overlapping.js';
 import { writeRaids } from './write-raids.js';
 
 /** Maximum number of keys that one call of `forgetOldMessages` deletes. */
@@ -26,37 +24,18 @@ export class EventsRepository {
     private readonly pool: Pool,
     private readonly changes: ChannelChanges,
     private readonly erasedUsers: ErasedUsers,
-    private readonly overlaps: Overlaps,
   ) {}
 
-  /**
-   * Splits a batch by how its rows must be written: platform raids, deliveries to pair, deliveries to ignore (see `Overlaps`), and all
-   * others. Nearly every batch has only other rows.
-   */
-  async split(rows: readonly EventRow[]): Promise<BatchPart[]> {
-    const { paired, superseded, ends } = await this.overlaps.select(rows);
-    const isOther = (row: EventRow): boolean =>
-      !isPlatformRaid(row) && !paired.has(row) && !superseded.has(row);
+  /** Splits a batch by how its rows must be written: platform raids, and all others. Nearly every batch has only other rows. */
+  split(rows: readonly EventRow[]): BatchPart[] {
     const parts: BatchPart[] = [
-      { rows: rows.filter(isOther), write: writeBatch },
+      { rows: rows.filter((row) => !isPlatformRaid(row)), write: writeBatch },
       {
         rows: rows.filter(isPlatformRaid),
         write: (pool: Pool, part: readonly EventRow[]) => writeRaids(pool, part.filter(isPlatformRaid)),
       },
-      {
-        rows: rows.filter((row) => paired.has(row)),
-        write: (pool: Pool, part: readonly EventRow[]) =>
-          writeOverlapping(pool, part.filter(isPairable), ends),
-      },
-      { rows: rows.filter((row) => superseded.has(row)), write: (_pool, part) => this.ignore(part) },
     ];
     return parts.filter((part) => part.rows.length > 0);
-  }
-
-  /** Marks the messages as received without storing their events. */
-  private async ignore(rows: readonly EventRow[]): Promise<WrittenBatch> {
-    await this.rememberReceived(rows.map(({ key, id }) => ({ key, eventId: id })));
-    return { outboxId: null, stored: [] };
   }
 
   /**

@@ -11,7 +11,7 @@ let messages = 0;
 /** Returns a message about a raid, of the subscription of one of its two channels. Times are seconds. */
 function report(
   side: Side,
-  { channels = ['11', '12'], viewers = 7, second = 0, receivedAt = 0, via = 'conduit' } = {},
+  { channels = ['11', '12'], viewers = 7, second = 0, receivedAt = 0 } = {},
 ): RaidRow {
   messages += 1;
   const [from, to] = channels;
@@ -23,7 +23,7 @@ function report(
       eventType: 'channel-raid',
       eventData: JSON.stringify({ from_broadcaster_user_id: from, to_broadcaster_user_id: to, viewers }),
       occurredAt: evening + second * 1_000,
-      delivery: { via, subscription: JSON.stringify(['channel.raid', '1', condition]), subscribedAt: 0 },
+      delivery: { subscription: JSON.stringify(['channel.raid', '1', condition]) },
     }),
   );
   if (!isPlatformRaid(row)) throw new Error('no raid');
@@ -109,21 +109,5 @@ describe('assignRaids', () => {
 
     expect([3_600, -3_600].map(join)).toEqual([0, 0]);
     expect([3_601, -3_601].map(join)).toEqual([1, 1]);
-  });
-
-  it('pairs twins of one subscription first, so that each raid counts once, whatever the order', () => {
-    const ofTwins = (raid: { viewers: number; second: number }) =>
-      ['old', 'new'].flatMap((via) => ofBoth({ ...raid, via }));
-    const [first, next] = [ofTwins({ viewers: 5, second: 0 }), ofTwins({ viewers: 5, second: 1 })];
-    for (const order of permutationsOf(first))
-      expect(assignInTurn([...order, ...next])).toEqual([0, 0, 0, 0, 4, 4, 4, 4]);
-  });
-
-  it('pairs no twins more than 60 s apart or with different events', () => {
-    const old = report('to', { via: 'old' });
-
-    expect(assignInTurn([old, report('to', { via: 'new', second: 60 })])).toEqual([0, 0]);
-    expect(assignInTurn([old, report('to', { via: 'new', second: 61 })])).toEqual([0, 1]);
-    expect(assignInTurn([old, report('to', { via: 'new', viewers: 8 })])).toEqual([0, 1]);
   });
 });

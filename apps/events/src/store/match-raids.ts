@@ -1,6 +1,5 @@
 import { isJsonObject, parseJson, receivedAt, type Delivery } from '@stream-events/contracts';
 import type { EventRow } from './write-batch.js';
-import { maxApartMs } from './write-overlapping.js';
 
 /** A platform raid with the subscription that reported it. */
 export interface RaidRow extends EventRow {
@@ -11,7 +10,7 @@ export interface RaidRow extends EventRow {
 export interface ReportedRaid extends Pick<EventRow, 'id' | 'occurredAt' | 'eventData'> {
   /** See `channelsOf`. */
   channels: string;
-  reports: readonly Pick<Delivery, 'subscription' | 'via'>[];
+  reports: readonly Delivery[];
 }
 
 /** How much earlier or later the other message may have been received: the platform retries each delivery for minutes. */
@@ -37,10 +36,9 @@ export function channelsOf({ eventType, columns }: EventRow): string {
  * decides:
  *
  * ```
- * 1  the twin of this subscription has reported an equal raid, at most 60 s apart    the nearest in time
- * 2  only the other side has reported raids with as many viewers                     the nearest in time
- * 3  only the other side has reported raids                                          the nearest in time
- * 4  none of these                                                                   a new raid
+ * 1  only the other side has reported raids with as many viewers    the nearest in time
+ * 2  only the other side has reported raids                         the nearest in time
+ * 3  none of these                                                  a new raid
  * ```
  *
  * Each subscription reports a raid once, so the number of raids does not depend on the order of the messages.
@@ -69,22 +67,10 @@ export function assignRaids(
 
 /** Returns the raid that this message repeats; undefined when it reports a new one. */
 function findSame(raid: RaidRow, others: readonly ReportedRaid[]): ReportedRaid | undefined {
-  const twins = others.filter((other) => isReportedByTwin(raid, other));
   const otherSide = others.filter(({ reports }) => isReportedByOtherSide(raid, reports));
   const viewers = viewersOf(raid);
   const equal = otherSide.filter((other) => viewersOf(other) === viewers);
-  return findNearest(raid, twins) ?? findNearest(raid, equal) ?? findNearest(raid, otherSide);
-}
-
-function isReportedByTwin(raid: RaidRow, other: ReportedRaid): boolean {
-  const { subscription, via } = raid.delivery;
-  const own = other.reports.filter((report) => report.subscription === subscription);
-  return (
-    own.length > 0 &&
-    own.every((report) => report.via !== via) &&
-    other.eventData === raid.eventData &&
-    Math.abs(timeBetween(raid, other)) <= maxApartMs
-  );
+  return findNearest(raid, equal) ?? findNearest(raid, otherSide);
 }
 
 function isReportedByOtherSide({ delivery }: RaidRow, reports: ReportedRaid['reports']): boolean {

@@ -11,10 +11,6 @@ export class RaidReport {
   @PrimaryColumn('text')
   subscription!: string;
 
-  /** See `Delivery`. Differs between a subscription and its twin. */
-  @PrimaryColumn('text')
-  via!: string;
-
   @Column('timestamptz', { name: 'reported_at', default: () => 'now()' })
   reportedAt!: Date;
 }

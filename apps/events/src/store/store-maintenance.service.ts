@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FailureLog, LOGGER, WorkerLoop, type Logger } from '@stream-events/service';
 import { EventsRepository, maxForgotten } from './events.repository.js';
-import { Overlaps } from './overlaps.service.js';
 import { PartitionsRepository } from './partitions.repository.js';
 
 const intervalMs = 10 * 60_000;
@@ -14,7 +13,6 @@ export class StoreMaintenance {
   constructor(
     private readonly partitions: PartitionsRepository,
     private readonly events: EventsRepository,
-    private readonly overlaps: Overlaps,
     @Inject(LOGGER) logger: Logger,
   ) {
     const failureLog = new FailureLog(logger);
@@ -41,12 +39,11 @@ export class StoreMaintenance {
   }
 
   /**
-   * Creates missing partitions, deletes old overlaps and raid reports, and deletes one batch of old keys. Returns true when the batch was
-   * full, so that the next run follows at once.
+   * Creates missing partitions, deletes old raid reports, and deletes one batch of old keys. Returns true when the batch was full, so that
+   * the next run follows at once.
    */
   private async run(): Promise<boolean> {
     await this.partitions.ensureAhead(Date.now());
-    await this.overlaps.forgetOld();
     await this.events.forgetRaidReports();
     return (await this.events.forgetOldMessages()) === maxForgotten;
   }

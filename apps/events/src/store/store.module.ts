@@ -7,7 +7,6 @@ import { ErasedUsers } from './erased-users.service.js';
 import { EventIndexBuilder } from './event-index-builder.service.js';
 import { EventWriter } from './event-writer.service.js';
 import { EventsRepository } from './events.repository.js';
-import { Overlaps } from './overlaps.service.js';
 import { PartitionsRepository } from './partitions.repository.js';
 import { StoreMaintenance } from './store-maintenance.service.js';
 import { UserHashKeys } from './user-hash-keys.js';
@@ -25,7 +24,6 @@ import { UserHashKeys } from './user-hash-keys.js';
     EventIndexBuilder,
     EventsRepository,
     EventWriter,
-    Overlaps,
     PartitionsRepository,
     StoreMaintenance,
     {
@@ -40,7 +38,6 @@ import { UserHashKeys } from './user-hash-keys.js';
     EventIndexBuilder,
     EventsRepository,
     EventWriter,
-    Overlaps,
     PartitionsRepository,
     UserHasher,
   ],

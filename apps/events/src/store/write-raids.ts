@@ -38,7 +38,7 @@ async function findNearby(client: PoolClient, raid: RaidRow): Promise<ReportedRa
   const { rows } = await client.query<Omit<ReportedRaid, 'channels'>>(
     `SELECT id, event_data::text AS "eventData", (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt", reports
      FROM events CROSS JOIN LATERAL (
-       SELECT json_agg(json_build_object('subscription', subscription, 'via', via)) AS reports
+       SELECT json_agg(json_build_object('subscription', subscription)) AS reports
        FROM raid_reports WHERE raid_reports.event_id = events.id
      ) AS reported
      WHERE raid_from_id = $1 AND event_type = $2 AND raid_to_id = $3 AND id BETWEEN $4 AND $5 AND reports IS NOT NULL
@@ -55,14 +55,8 @@ async function findNearby(client: PoolClient, raid: RaidRow): Promise<ReportedRa
 }
 
 async function rememberReports(client: PoolClient, eventIds: ReadonlyMap<RaidRow, string>): Promise<void> {
-  const deliveries = [...eventIds.keys()].map(({ delivery }) => delivery);
   await client.query(
-    `INSERT INTO raid_reports (event_id, subscription, via)
-     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[])`,
-    [
-      [...eventIds.values()],
-      deliveries.map(({ subscription }) => subscription),
-      deliveries.map(({ via }) => via),
-    ],
+    'INSERT INTO raid_reports (event_id, subscription) SELECT * FROM unnest($1::uuid[], $2::text[])',
+    [[...eventIds.values()], [...eventIds.keys()].map(({ delivery }) => delivery.subscription)],
   );
 }

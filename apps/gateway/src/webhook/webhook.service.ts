@@ -125,7 +125,6 @@ export class WebhookService {
       id: generateId(),
       messageId,
       occurredAt: Date.parse(timestamp),
-      via: fingerprint,
     });
     return this.done(await this.ingest.store(event, 'webhook', requestId));
   }

@@ -132,7 +132,7 @@ export class ShardSocket implements EventSocketListener {
   }
 
   received(message: SocketMessage): void {
-    this.tools.ingest.accept(message, { ...this.source, via: this.key.conduitId });
+    this.tools.ingest.accept(message, this.source);
     const disabled = inbound.readDisabledShard(message.content);
     if (disabled) void this.saveDisabled(disabled);
   }

@@ -188,7 +188,6 @@ describe('OutboundPlatform', () => {
             condition: { broadcaster_user_id: '1001' },
             cost: 1,
             transport: { method: 'webhook', callback: webhook.callback },
-            createdAt: Date.parse('2026-01-02T03:04:05.678Z'),
           },
         ],
         next: 'second page',

@@ -28,7 +28,7 @@ import { SocketsModule } from './sockets.module.js';
 const patiently = { timeoutMs: 60_000 };
 jest.setTimeout(180_000);
 
-const source = { transport: 'websocket', source: 'socket of 77', via: 'websocket' } as const;
+const source = { transport: 'websocket', source: 'socket of 77' } as const;
 
 /** Returns a cheer as it arrives over a socket. */
 function cheer(bits: number, changes: object = {}): SocketMessage {

@@ -7,12 +7,6 @@ import { Counter, FailureLog, Gauge, LOGGER, Registry, within, type Logger } fro
 import type { DeliverySource } from './delivery-gaps.repository.js';
 import { DeliveryGaps } from './delivery-gaps.service.js';
 
-/** Where a message arrived. */
-export interface MessageSource extends DeliverySource {
-  /** The conduit or session that delivered the message. See `Delivery.via`. */
-  via: string;
-}
-
 type Result = PlatformIngestOutcome | 'ignored' | 'bad_message' | 'lost';
 
 interface OpenMessage {
@@ -102,10 +96,10 @@ export class SocketIngest {
   }
 
   /** Adds a message to the queue. Never throws or waits. */
-  accept(message: SocketMessage, { transport, source, via }: MessageSource): void {
-    const event = this.read(message, via);
+  accept(message: SocketMessage, source: DeliverySource): void {
+    const event = this.read(message);
     if (!event) return;
-    const entry = { event, source: { transport, source }, arrivedAt: Date.now() };
+    const entry = { event, source, arrivedAt: Date.now() };
     const isFull =
       this.open.size >= this.limits.messages ||
       this.openCharacters + event.eventData.length > this.limits.characters;
@@ -142,7 +136,7 @@ export class SocketIngest {
       this.end(entry, () => this.lose(entry, 'The connector stopped before the messages were stored.'));
   }
 
-  private read(message: SocketMessage, via: string): EventWithColumns | undefined {
+  private read(message: SocketMessage): EventWithColumns | undefined {
     try {
       const content = inbound.readContent(message.type, message.content);
       if (content.kind === 'notification' || content.kind === 'revocation')
@@ -150,7 +144,6 @@ export class SocketIngest {
           id: generateId(),
           messageId: message.id,
           occurredAt: message.sentAt,
-          via,
         });
       this.failures.warn('ignored a platform message of an unknown type', { type: message.type });
       this.messagesTotal.inc({ result: 'ignored' });

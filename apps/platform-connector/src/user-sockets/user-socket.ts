@@ -1,9 +1,10 @@
 import { Lease } from '@stream-events/database';
 import type { SocketMessage, SocketSession } from '@stream-events/platforms';
 import { FailureLog, type Logger } from '@stream-events/service';
+import type { DeliverySource } from '../sockets/delivery-gaps.repository.js';
 import type { DeliveryGaps } from '../sockets/delivery-gaps.service.js';
 import { EventSocket, type EventSocketListener } from '../sockets/event-socket.js';
-import type { MessageSource, SocketIngest } from '../sockets/socket-ingest.service.js';
+import type { SocketIngest } from '../sockets/socket-ingest.service.js';
 import {
   userSessionLease,
   type UserSessionClaim,
@@ -20,8 +21,8 @@ const outageLimitMs = 60_000;
 /** The reason for a gap in which no connector held the socket. */
 export const connectorStopped = 'The connector that held the socket has stopped.';
 
-export function sourceOf(userId: string): MessageSource {
-  return { transport: 'websocket', source: `user ${userId}`, via: 'websocket' };
+export function sourceOf(userId: string): DeliverySource {
+  return { transport: 'websocket', source: `user ${userId}` };
 }
 
 export interface UserSocketContext {
@@ -45,7 +46,7 @@ export interface UserSocketContext {
  */
 export class UserSocket implements EventSocketListener {
   private readonly socket: EventSocket;
-  private readonly source: MessageSource;
+  private readonly source: DeliverySource;
   private readonly lease: Lease;
   private readonly failures: FailureLog;
   private sessionId = '';

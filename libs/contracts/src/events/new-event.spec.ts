@@ -13,7 +13,7 @@ const valid = {
   eventData: '{}',
   idempotencyKey: null,
   occurredAt: 1_764_000_000_123,
-  delivery: { via: '0badcafe', subscription: '["channel.follow","2",["user_id","7"]]', subscribedAt: 1 },
+  delivery: { subscription: '["channel.follow","2",["user_id","7"]]' },
 };
 
 /** Parses with the decorators. Returns undefined if they reject the message. */

@@ -19,30 +19,11 @@ import { eventOrigins, lastMillisecond, type EventOrigin, type StoredEvent } fro
 /** Maximum length of `Delivery.subscription`. Conditions have few ids, of about ten digits each. */
 export const maxSubscriptionLength = 1_000;
 
-/**
- * The subscription that delivered a platform message. Subscriptions with the same type and condition deliver the same occurrences under
- * different message ids.
- */
+/** The subscription that delivered a platform message. */
 export class Delivery {
-  /**
-   * Distinguishes subscriptions with the same type and condition. The platform allows one per callback, conduit, or session. The value is
-   * the fingerprint of the webhook secret in the callback URL (empty if the URL has none), the conduit's id, or `websocket`.
-   */
-  @IsText(0, 64)
-  via!: string;
-
   /** Type, version, and condition in canonical form. */
   @IsText(1, maxSubscriptionLength)
   subscription!: string;
-
-  /**
-   * When the platform created the subscription, by the platform's clock, in milliseconds since 1970. The subscription delivers no older
-   * occurrences.
-   */
-  @IsInt()
-  @Min(0)
-  @Max(lastMillisecond)
-  subscribedAt!: number;
 }
 
 /** An event to store. The service that receives the event generates `id` once, so retries send the same id. */
@@ -123,12 +104,10 @@ export function parseNewEvent(value: unknown, path = 'event'): NewEvent {
 
 function parseDelivery(value: unknown, path: string): Delivery {
   if (!isJsonObject(value)) throw ServiceError.onField(path, 'must be an object');
-  const { via, subscription, subscribedAt } = value;
-  if (!isTextWithin(via, 0, 64)) throw fault(path, 'via', 'must be text of 0 to 64 characters');
+  const { subscription } = value;
   if (!isTextWithin(subscription, 1, maxSubscriptionLength))
     throw fault(path, 'subscription', `must be text of 1 to ${maxSubscriptionLength} characters`);
-  if (!isMillisecond(subscribedAt)) throw fault(path, 'subscribedAt', 'must be milliseconds since 1970');
-  return { via, subscription, subscribedAt };
+  return { subscription };
 }
 
 function isMillisecond(value: unknown): value is number {

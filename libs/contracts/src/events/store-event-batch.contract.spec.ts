@@ -46,13 +46,11 @@ function rowOf(event: NewEvent, columns: readonly (string | null)[]): (string | 
     time,
     ...columns,
     null,
-    null,
-    null,
   ];
 }
 
 function parseRow(row: readonly (string | null)[], head: object): EventWithColumns | undefined {
-  return parseStoreEventBatch(printTextTable({ delivery: row.length - 3, ...head, width: row.length }, row))
+  return parseStoreEventBatch(printTextTable({ delivery: row.length - 1, ...head, width: row.length }, row))
     .events[0];
 }
 
@@ -72,9 +70,7 @@ describe(printStoreEventBatch.name, () => {
       .map((value) => JSON.stringify(value)),
     idempotencyKey: fc.option(text(300)),
     occurredAt: fc.option(fc.nat()),
-    delivery: fc.option(fc.record({ via: text(64, 0), subscription: text(200), subscribedAt: fc.nat() }), {
-      nil: undefined,
-    }),
+    delivery: fc.option(fc.record({ subscription: text(200) }), { nil: undefined }),
   });
 
   it('prints what the parser reads, with the columns of the event data', () => {
@@ -119,7 +115,7 @@ describe(parseStoreEventBatch.name, () => {
   it('ignores what a newer sender appends', () => {
     const row = [...rowOf(follow, columns), 'a new field'];
 
-    expect(parseRow(row, { columns: columnRules, delivery: row.length - 4, future: true })).toEqual(
+    expect(parseRow(row, { columns: columnRules, delivery: row.length - 2, future: true })).toEqual(
       parseRow(rowOf(follow, columns), { columns: columnRules }),
     );
   });
@@ -137,15 +133,15 @@ describe(parseStoreEventBatch.name, () => {
   });
 
   it.each([
-    ['no events', { delivery: 8, width: 11 }, []],
-    ['a row that is cut', { delivery: 8, width: 11 }, rowOf(follow, []).slice(1)],
+    ['no events', { delivery: 8, width: 9 }, []],
+    ['a row that is cut', { delivery: 8, width: 9 }, rowOf(follow, []).slice(1)],
     ['no width', { delivery: 8 }, rowOf(follow, [])],
-    ['no index of the deliveries', { width: 11 }, rowOf(follow, [])],
-    ['a delivery beyond the end', { delivery: 9, width: 11 }, rowOf(follow, [])],
-    ['a delivery among the fields', { delivery: 7, width: 11 }, rowOf(follow, [])],
+    ['no index of the deliveries', { width: 9 }, rowOf(follow, [])],
+    ['a delivery beyond the end', { delivery: 9, width: 9 }, rowOf(follow, [])],
+    ['a delivery among the fields', { delivery: 7, width: 9 }, rowOf(follow, [])],
     ['a width without all fields', { width: 4 }, ['a', 'b', 'c', 'd']],
     ['a width of zero', { delivery: 8, width: 0 }, rowOf(follow, [])],
-    ['too many events', { delivery: 8, width: 11 }, Array.from({ length: maxBatchEvents + 1 }, () => rowOf(follow, [])).flat()], // prettier-ignore
+    ['too many events', { delivery: 8, width: 9 }, Array.from({ length: maxBatchEvents + 1 }, () => rowOf(follow, [])).flat()], // prettier-ignore
   ])('rejects %s', (_what, head, texts) => {
     expect(() => parseStoreEventBatch(printTextTable(head, texts))).toThrow(ServiceError);
   });

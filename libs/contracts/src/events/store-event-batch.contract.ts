@@ -34,7 +34,7 @@ export function estimateEventBytes(event: EventWithColumns): number {
     event.eventSource.length +
     (event.eventId?.length ?? 0) +
     (event.idempotencyKey?.length ?? 0) +
-    (event.delivery ? event.delivery.via.length + event.delivery.subscription.length : 0);
+    (event.delivery?.subscription.length ?? 0);
   // A UTF-16 code unit takes at most 3 bytes in UTF-8.
   return 3 * (event.eventData.length + names + lengthOf(event.columns)) + 300;
 }
@@ -120,8 +120,7 @@ const fields = [
 // Each event is a row of texts: the fields above, the columns, and the delivery. The head has the delivery's index, because other versions
 // can have other columns.
 const deliveryAt = fields.length + derivedColumns.length;
-const deliveryWidth = 3;
-const width = deliveryAt + deliveryWidth;
+const width = deliveryAt + 1;
 
 /** Encodes a batch as a table of texts. Derives missing columns. */
 export function printStoreEventBatch({ events }: StoreEventBatchRequest): Uint8Array {
@@ -131,10 +130,7 @@ export function printStoreEventBatch({ events }: StoreEventBatchRequest): Uint8A
     texts.push(event.idempotencyKey, event.occurredAt == null ? null : String(event.occurredAt));
     const columns = event.columns ?? readEventColumns(event.eventType, event.eventData);
     for (const { field } of derivedColumns) texts.push(columns[field]);
-    if (event.delivery) {
-      const { via, subscription, subscribedAt } = event.delivery;
-      texts.push(via, subscription, String(subscribedAt));
-    } else texts.push(null, null, null);
+    texts.push(event.delivery?.subscription ?? null);
   }
   return printTextTable({ columns: columnRules, width, delivery: deliveryAt }, texts);
 }
@@ -164,7 +160,7 @@ export function parseStoreEventBatch(bytes: Uint8Array): StoreEventBatchRequest 
 /** Returns the delivery's index in a row. */
 function readPlace(place: unknown, rowWidth: number): number {
   const index = Number.isInteger(place) ? Number(place) : NaN;
-  if (index >= fields.length && index + deliveryWidth <= rowWidth) return index;
+  if (index >= fields.length && index < rowWidth) return index;
   throw new ServiceError('invalid', 'The event batch has no valid index of the deliveries.');
 }
 
@@ -183,15 +179,13 @@ function readEvent(
     eventData: texts[at + 5],
     idempotencyKey: texts[at + 6],
     occurredAt: occurredAt == null ? null : Number(occurredAt),
-    delivery: readDelivery(texts, at + place),
+    delivery: readDelivery(texts[at + place]),
   };
   return parseNewEvent(event, `events.${index}`);
 }
 
-function readDelivery(texts: readonly (string | null)[], at: number): object | undefined {
-  const via = texts[at];
-  if (via == null) return undefined;
-  return { via, subscription: texts[at + 1], subscribedAt: Number(texts[at + 2]) };
+function readDelivery(subscription: string | null | undefined): object | undefined {
+  return subscription == null ? undefined : { subscription };
 }
 
 function readColumns(texts: readonly (string | null)[], from: number): EventColumns {

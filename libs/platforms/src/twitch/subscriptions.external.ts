@@ -6,7 +6,6 @@ import {
   readOptionalCount,
   readOptionalText,
   readText,
-  readTime,
   toStorable,
 } from '../reply-fields.js';
 import type {
@@ -75,7 +74,6 @@ function readSubscription(subscription: JsonObject): PlatformSubscription {
     condition: readCondition(subscription.condition),
     cost: readOptionalCount(subscription, 'cost') ?? 0, // missing in the documentation's examples of some types
     transport: isJsonObject(subscription.transport) ? readTransport(subscription.transport) : null,
-    createdAt: readTime(subscription, 'created_at'),
   };
 }
 

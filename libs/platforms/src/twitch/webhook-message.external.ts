@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type JsonObjectText,
 } from '@stream-events/contracts';
-import type { MessageHeaders, NotifyingSubscription, PlatformMessage } from '../inbound-platform.js';
+import type { MessageHeaders, PlatformMessage } from '../inbound-platform.js';
 import type { Condition } from '../outbound-platform.js';
 import { subscriptionKey } from '../subscription-key.js';
 
@@ -96,13 +96,12 @@ function readSubscriptionType({ value: { subscription } }: JsonObjectText): stri
   return isJsonObject(subscription) && typeof subscription.type === 'string' ? subscription.type : undefined;
 }
 
-/** Returns null for an unreadable subscription, because the message still contains an event. */
-function readSubscription({ value: { subscription } }: JsonObjectText): NotifyingSubscription | null {
+/** Returns the subscription's key, or null for an unreadable subscription, because the message still contains an event. */
+function readSubscription({ value: { subscription } }: JsonObjectText): string | null {
   if (!isJsonObject(subscription)) return null;
-  const { type, version, condition, created_at } = subscription;
+  const { type, version, condition } = subscription;
   if (typeof type !== 'string' || typeof version !== 'string' || !isCondition(condition)) return null;
-  const createdAt = typeof created_at === 'string' ? Date.parse(created_at) : Number.NaN;
-  return createdAt >= 0 ? { key: subscriptionKey({ type, version, condition }), createdAt } : null;
+  return subscriptionKey({ type, version, condition });
 }
 
 function isCondition(value: unknown): value is Condition {
