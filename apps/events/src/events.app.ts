@@ -68,7 +68,7 @@ import { RetentionPolicy } from './store/retention-policy.js';
 import { ErasedUsers } from './store/erased-users.service.js';
 import { EventIndexBuilder } from './store/event-index-builder.service.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
-import { UserHashKeys } from './store/user-hash-keys.js';
+import { UserHashKey } from './store/user-hash-key.js';
 import { SummaryMaintenance } from './stream-summaries/summary-maintenance.service.js';
 
 // Maximum number of connections for writes. More connections would only contend for locks and commits.
@@ -121,7 +121,7 @@ async function start(shell: Shell<EventsConfig>) {
     metrics: shell.metrics,
   });
   await rotation.start();
-  const hashKeys = await UserHashKeys.load(dataSource, config.SECRET_KEY);
+  const hashKey = await UserHashKey.load(dataSource, config.SECRET_KEY);
   const retention = new RetentionPolicy(config.RETENTION_DAYS);
   new Gauge({
     name: 'events_retention_days',
@@ -168,7 +168,7 @@ async function start(shell: Shell<EventsConfig>) {
       { provide: LIST_POOL, useValue: listPool },
       { provide: MaintenanceSessions, useValue: new MaintenanceSessions(database) },
       { provide: RetentionPolicy, useValue: retention },
-      { provide: UserHashKeys, useValue: hashKeys },
+      { provide: UserHashKey, useValue: hashKey },
       { provide: EventsStream, useValue: stream },
       { provide: StreamPublisher, useValue: publisher },
       { provide: IngestStream, useValue: ingestStream },

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { BackedUpSchema } from '@stream-events/database/backup';
 import type pg from 'pg';
 import { schema } from './events.database.js';
-import { userHashKeyColumn } from './store/user-hash-keys.js';
+import { userHashKeyColumn } from './store/user-hash-key.js';
 
 export { addErasures, parseErasureList, readErasureList, type ErasureList } from './erasure/erasure-list.js';
 
 /** The schema that a backup covers for the events service. */
 export const eventsBackup: BackedUpSchema = schema;
 
-/** The table with the keys for hashing the ids of erased users. */
+/** The table with the key for hashing the ids of erased users. */
 export const userHashKeysTable = userHashKeyColumn.table;
 
 /**
@@ -22,7 +22,7 @@ export async function forgetEventsStream(queries: Pick<pg.Client, 'query'>): Pro
   await queries.query('UPDATE event_stream SET epoch = $1, last_sequence = 0', [epoch]);
 }
 
-/** Deletes all ended erasures. Call this when their hash keys are lost: without the keys, their hashes identify nobody. */
+/** Deletes all ended erasures. Call this when the hash key is lost: without the key, their hashes identify nobody. */
 export async function forgetUserHashes(queries: Pick<pg.Client, 'query'>): Promise<void> {
   await queries.query('DELETE FROM erasures WHERE ended_at IS NOT NULL');
 }

@@ -10,8 +10,8 @@ import { DeadLetter } from './store/dead-letter.entity.js';
 import { Event } from './store/event.entity.js';
 import { ReceivedMessage } from './store/received-message.entity.js';
 import { RaidReport } from './store/raid-report.entity.js';
-import { UserHashKey } from './store/user-hash-key.entity.js';
-import { userHashKeyColumn } from './store/user-hash-keys.js';
+import { UserHashKeyRow } from './store/user-hash-key-row.entity.js';
+import { userHashKeyColumn } from './store/user-hash-key.js';
 import { SavedSummary } from './stream-summaries/saved-summary.entity.js';
 
 export const schema = {
@@ -27,7 +27,7 @@ export const schema = {
     Erasure,
     ErasedMessage,
     EncryptionKey,
-    UserHashKey,
+    UserHashKeyRow,
     RaidReport,
   ],
   migrations: [createEventStore],

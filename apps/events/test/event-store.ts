@@ -30,7 +30,7 @@ export class EventStore {
   readonly handedToRelay: OutboxBatch[] = [];
   readonly metrics = new Registry();
   readonly changes: ChannelChanges;
-  readonly hasher = new UserHasher([Buffer.from('the key for the hashes of the tests')]);
+  readonly hasher = new UserHasher(Buffer.from('the key for the hashes of the tests'));
   readonly erasedUsers: ErasedUsers;
   readonly events: EventsRepository;
   readonly partitions: PartitionsRepository;

@@ -22,8 +22,8 @@ export const advisoryLocks = {
   partitionMaintenance: 7_243_005,
   /** Held while the services' database roles are created or changed. */
   serviceRoles: 7_243_006,
-  /** Held while the keys for hashing the ids of erased users are read or created, so that all instances use the same keys. */
-  userHashKeys: 7_243_007,
+  /** Held while the key for hashing the ids of erased users is read or created, so that all instances use the same key. */
+  userHashKey: 7_243_007,
   /** Held while an instance stores a picture and removes the least recently used ones, so that no two instances remove the same ones. */
   pictures: 7_243_020,
   /** Held by a restore's session, so that no two restores write to one database. */

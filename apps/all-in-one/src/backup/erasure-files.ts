@@ -32,8 +32,8 @@ export async function removeErasureFile(path: string): Promise<void> {
   await rm(path, { force: true });
 }
 
-/** Whether the backup has the hash keys that recognize the users in the list. */
-export function recognizes({ encryptedRows }: CheckedArchive, { hashKeys }: ErasureList): boolean {
+/** Whether the backup has the hash key that recognizes the users in the list. */
+export function recognizes({ encryptedRows }: CheckedArchive, { hashKey }: ErasureList): boolean {
   const known = encryptedRows.get(`${backedUpSchemas.events.name}/${userHashKeysTable}`) ?? [];
-  return hashKeys.every((id) => known.includes(id));
+  return hashKey === null || known.includes(hashKey);
 }

@@ -11,13 +11,13 @@ export interface ListedErasure {
 }
 
 /**
- * All erasures of an installation; dry runs are left out. The list identifies no user: the hashes can only be checked with the keys in the
- * database, which are encrypted with `SECRET_KEY`.
+ * All erasures of an installation; dry runs are left out. The list identifies no user: the hashes can only be checked with the key in the
+ * database, which is encrypted with `SECRET_KEY`.
  */
 export interface ErasureList {
   format: 1;
-  /** The ids of the hash keys. A database with other keys does not recognize the users. */
-  hashKeys: string[];
+  /** The id of the hash key. A database with another key does not recognize the users. Null before the events service's first start. */
+  hashKey: string | null;
   erasures: ListedErasure[];
 }
 
@@ -33,12 +33,12 @@ export async function readErasureList(queries: Queries): Promise<ErasureList | u
     `SELECT to_regclass('erasures') IS NOT NULL AS exists`,
   );
   if (!found.rows[0]?.exists) return undefined;
-  const keys = await queries.query<{ id: string }>('SELECT id FROM user_hash_keys ORDER BY position');
+  const keys = await queries.query<{ id: string }>('SELECT id FROM user_hash_keys');
   const erasures = await queries.query<ListedErasure>(
     `SELECT id, user_hash AS "userHash", ${isoTime('created_at')} AS "createdAt", ${isoTime('erases_until')} AS "erasesUntil"
      FROM erasures WHERE NOT is_dry_run ORDER BY id`,
   );
-  return { format: 1, hashKeys: keys.rows.map(({ id }) => id), erasures: erasures.rows };
+  return { format: 1, hashKey: keys.rows[0]?.id ?? null, erasures: erasures.rows };
 }
 
 /**
@@ -67,7 +67,8 @@ export async function addErasures(queries: Queries, { erasures }: ErasureList): 
 /** @throws Error when the text is not a list of this format */
 export function parseErasureList(text: string): ErasureList {
   const list = JSON.parse(text) as Partial<ErasureList>; // Safe cast: the next line checks the fields.
-  if (list.format !== 1 || !Array.isArray(list.hashKeys) || !Array.isArray(list.erasures))
+  const { format, hashKey, erasures } = list;
+  if (format !== 1 || (hashKey !== null && typeof hashKey !== 'string') || !Array.isArray(erasures))
     throw new Error('the file is not a list of erasures from npm run backup -- --erasures');
-  return { format: 1, hashKeys: list.hashKeys, erasures: list.erasures };
+  return { format, hashKey, erasures };
 }

@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
  * An erasure of one platform user, or a dry run of such an erasure. The service never deletes a row: the hash keeps the user's late
- * messages out of the store. Only a restore without the hash keys deletes ended erasures (see `forgetUserHashes`).
+ * messages out of the store. Only a restore without the hash key deletes ended erasures (see `forgetUserHashes`).
  */
 @Entity({ name: 'erasures' })
 export class Erasure {

@@ -17,7 +17,7 @@ import {
   type WereMessagesErasedRequest,
 } from '@stream-events/contracts';
 import { Handles } from '@stream-events/messaging';
-import { UserHashKeys } from '../store/user-hash-keys.js';
+import { UserHashKey } from '../store/user-hash-key.js';
 import type { Erasure } from './erasure.entity.js';
 import { ErasedMessagesRepository } from './erased-messages.repository.js';
 import { ErasuresRepository } from './erasures.repository.js';
@@ -27,13 +27,13 @@ export class ErasuresController {
   constructor(
     private readonly erasures: ErasuresRepository,
     private readonly erasedMessages: ErasedMessagesRepository,
-    private readonly hashKeys: UserHashKeys,
+    private readonly hashKey: UserHashKey,
   ) {}
 
   @Handles(createErasure)
   async create(request: CreateErasureRequest): Promise<ErasureMessage> {
     const { platformUserId = null, isDryRun } = request;
-    const userHash = platformUserId === null ? request.userHash : this.hashKeys.hasher.hash(platformUserId);
+    const userHash = platformUserId === null ? request.userHash : this.hashKey.hasher.hash(platformUserId);
     if (userHash === undefined) throw new ServiceError('invalid', 'The request names no user.');
     return toMessage(await this.erasures.create({ platformUserId, userHash }, isDryRun));
   }
@@ -52,7 +52,7 @@ export class ErasuresController {
 
   @Handles(listErasedUsers)
   async listUsers({ endedSince }: ListErasedUsersRequest): Promise<ListErasedUsersReply> {
-    return { ...(await this.erasures.listUsers(endedSince)), hashKeys: [...this.hashKeys.sealed] };
+    return { ...(await this.erasures.listUsers(endedSince)), hashKey: this.hashKey.sealed };
   }
 
   @Handles(wereMessagesErased)

@@ -144,13 +144,11 @@ const erasures = [
     erased_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT erased_messages_pkey PRIMARY KEY (epoch, sequence)
   )`,
-  // The keys for hashing the ids of erased users. The service adds them when it starts, because it must encrypt them.
+  // One row: the key for hashing the ids of erased users. The service adds it when it first starts, because it must encrypt it.
   `CREATE TABLE user_hash_keys (
     id uuid NOT NULL,
-    position integer NOT NULL,
     key_encrypted text NOT NULL,
-    CONSTRAINT user_hash_keys_pkey PRIMARY KEY (id),
-    CONSTRAINT user_hash_keys_position_key UNIQUE (position)
+    CONSTRAINT user_hash_keys_pkey PRIMARY KEY (id)
   )`,
 ];
 

@@ -84,7 +84,5 @@ export class ErasedUsers {
 
 /** Whether the user has this id. */
 export function isUser(user: Omit<ErasedUser, 'until'>, id: string, hasher: UserHasher): boolean {
-  return user.platformUserId === null
-    ? hasher.hashes(id).includes(user.userHash)
-    : id === user.platformUserId;
+  return user.platformUserId === null ? hasher.hash(id) === user.userHash : id === user.platformUserId;
 }

@@ -9,7 +9,7 @@ import { EventWriter } from './event-writer.service.js';
 import { EventsRepository } from './events.repository.js';
 import { PartitionsRepository } from './partitions.repository.js';
 import { StoreMaintenance } from './store-maintenance.service.js';
-import { UserHashKeys } from './user-hash-keys.js';
+import { UserHashKey } from './user-hash-key.js';
 
 /**
  * Writes batches of events, and creates the partitions and indexes of `events`. The repository of dead letters is here because the event
@@ -28,8 +28,8 @@ import { UserHashKeys } from './user-hash-keys.js';
     StoreMaintenance,
     {
       provide: UserHasher,
-      inject: [UserHashKeys],
-      useFactory: ({ hasher }: UserHashKeys) => hasher,
+      inject: [UserHashKey],
+      useFactory: ({ hasher }: UserHashKey) => hasher,
     },
   ],
   exports: [

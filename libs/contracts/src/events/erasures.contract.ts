@@ -190,7 +190,7 @@ export class ListErasedUsersRequest {
   endedSince?: number;
 }
 
-/** A key for hashing the ids of erased users. */
+/** The key for hashing the ids of erased users. */
 export class SealedUserHashKey {
   @IsUUID('all')
   id!: string;
@@ -211,16 +211,14 @@ export class ListErasedUsersReply {
   @IsInt()
   now!: number;
 
-  /** All keys for the hashes of erased users' ids. */
-  @IsArray()
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
+  @IsObject()
+  @ValidateNested()
   @Type(() => SealedUserHashKey)
-  hashKeys!: SealedUserHashKey[];
+  hashKey!: SealedUserHashKey;
 }
 
 /**
- * Lists the users of erasures that are running or ended at or after `endedSince`, with the hash keys and the database's time. Omits dry
+ * Lists the users of erasures that are running or ended at or after `endedSince`, with the hash key and the database's time. Omits dry
  * runs.
  */
 export const listErasedUsers = defineContract({

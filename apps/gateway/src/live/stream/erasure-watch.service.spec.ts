@@ -8,7 +8,7 @@ import { LiveEvent } from './live-event.js';
 
 const secretKey = 'the secret key of this test';
 const key = Buffer.from('the key for the hashes of this test');
-const hasher = new UserHasher([key]);
+const hasher = new UserHasher(key);
 const noon = Date.UTC(2026, 10, 27, 12);
 
 let feed: MemoryFeed;
@@ -34,8 +34,7 @@ const erasure = (userId: string, until: number): ErasedUserMessage => ({
 async function see(...users: ErasedUserMessage[]): Promise<void> {
   const id = uuidV7();
   const keyEncrypted = new SecretBox([secretKey]).encrypt(key.toString('base64'), id);
-  const hashKeys = [{ id, keyEncrypted }];
-  const client = { request: () => Promise.resolve({ users, now: noon, hashKeys }) };
+  const client = { request: () => Promise.resolve({ users, now: noon, hashKey: { id, keyEncrypted } }) };
   const history = { forget: () => (forgotten += 1) };
   const parts = [client, feed, history] as unknown as [never, never, never]; // Safe cast: the watch uses only these parts.
   watch = new ErasureWatch(...parts, { SECRET_KEY: [secretKey] }, createLogger('test', 'silent'));

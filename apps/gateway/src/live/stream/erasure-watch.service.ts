@@ -74,7 +74,7 @@ export class ErasureWatch {
   private async look(): Promise<boolean> {
     const { endedSince } = this;
     const reply = await this.client.request(listErasedUsers, endedSince === undefined ? {} : { endedSince });
-    this.hasher.receive(reply.hashKeys);
+    this.hasher.receive(reply.hashKey);
     const news = reply.users.filter(({ id, isGone }) => this.users.get(id)?.isGone !== isGone);
     for (const user of news) this.users.set(user.id, user);
     if (news.length > 0) await this.removeFromMemory(news);
@@ -105,8 +105,6 @@ export class ErasureWatch {
       users.filter(({ until }) => receivedAt(id) <= until).map(({ userHash }) => userHash),
     );
     if (hashes.size === 0) return false;
-    return findNamedUsers(text.toString()).some((user) =>
-      this.hasher.hashes(user.id).some((hash) => hashes.has(hash)),
-    );
+    return findNamedUsers(text.toString()).some(({ id: userId }) => hashes.has(this.hasher.hash(userId)));
   }
 }
