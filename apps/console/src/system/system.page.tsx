@@ -12,6 +12,7 @@ import { Overview } from './overview.js';
 import { systemQuery } from './system-query.js';
 import type { SystemTab } from './system.route.js';
 
+const pollMs = 5_000;
 const route = getRouteApi('/signed-in/system');
 
 export function SystemPage() {
@@ -19,7 +20,10 @@ export function SystemPage() {
   const navigate = route.useNavigate();
   const query = useQuery(systemQuery);
   const system = query.data?.system;
-  const { data: deadLetters, hasNextPage: hasMore } = useInfiniteQuery(deadLettersQuery);
+  const { data: deadLetters, hasNextPage: hasMore } = useInfiniteQuery({
+    ...deadLettersQuery,
+    refetchInterval: pollMs,
+  });
   const deadLettersCount = deadLetters?.pages.flatMap(({ results }) => results).length;
   const tabs: readonly PageTab<SystemTab>[] = [
     {
