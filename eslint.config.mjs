@@ -10,7 +10,7 @@ import tseslint from 'typescript-eslint';
  *   app       a service; never imports another app
  *   bundle    all-in-one and system-tests, which start the apps
  *   lib       imported by apps; its layer decides which libs it may import
- *   laptop    the embedded servers; only bundles and the test kit import them
+ *   laptop    the embedded servers; import only contracts; only bundles and the test kit import them
  *   testing   the test kit, which starts services; only tests import it (see no-restricted-imports)
  *   client    installed by users, and runs in browsers; imports no other project
  *   page      runs in browsers and uses only the public API; imports only the client and page-libs

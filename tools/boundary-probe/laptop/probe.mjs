@@ -1,2 +1,2 @@
-import '@stream-events/contracts'; // refused: the embedded servers import a lib
+import '@stream-events/service'; // refused: the embedded servers import a lib above contracts
 import '@stream-events/gateway'; // refused: the embedded servers import an app
