@@ -30,7 +30,7 @@ export interface Wheel {
   /** pip's platform tag. */
   platform: string;
   file: string;
-  /** In hexadecimal. A wheel with another hash is rejected, whoever sent it. */
+  /** In hexadecimal. A wheel with another hash is rejected, even if the index lists it. */
   sha256: string;
 }
 

@@ -196,7 +196,7 @@ function hasFewRanges({ values }: FilterCondition, type: FilterCondition | undef
   return values.length === 1 || values.length * (type?.values.length ?? 1) <= maxRanges;
 }
 
-/** Whether so many rows match that checking them one by one costs less than looking up each value of the driver. */
+/** Whether enough rows match for checking them one by one to cost less than looking up each value of the driver. */
 function isCheaperToCheck(
   conditions: readonly FilterCondition[],
   driver: FilterCondition,
