@@ -222,9 +222,12 @@ describe('the conduit of an installation', () => {
     const areGone = async (): Promise<boolean[]> =>
       (await shards.list('conduit')).map(({ isGone }) => isGone);
     expect(await areGone()).toEqual([false]);
+    expect(await shards.countHolders()).toBe(1);
 
     await setup.dataSource.query('UPDATE shard_holders SET backend = 0');
     expect(await areGone()).toEqual([true]);
+    // Its share goes to the others at once, without waiting for the end of its lease.
+    expect(await shards.countHolders()).toBe(0);
   });
 
   it('connects a shard again when the platform closes its session', async () => {

@@ -42,6 +42,8 @@ const holderLease = new LeaseColumns(
 );
 /** An SQL condition: the connector of a `shard_holders` row is running. */
 export const isHolderAlive = `NOT ${holderLease.isExpired}`;
+/** An SQL condition: the database session that last renewed the lease of a `shard_holders` row still exists. */
+const hasSession = 'EXISTS (SELECT FROM pg_stat_activity WHERE pid = shard_holders.backend)';
 // How many sessions to remember per shard. The platform may still list sessions from the last minutes.
 const maxSessions = 10;
 
@@ -54,8 +56,7 @@ export class ShardsRepository {
     // `abs` makes a status time in the future count as old. Such a time remains when the database's clock is set back.
     return this.dataSource.query<Shard[]>(
       `SELECT shard_id AS id, holder, holder IS NOT NULL AND ${shardLease.isExpired} AS "isExpired",
-              EXISTS (SELECT FROM shard_holders WHERE shard_holders.id = holder
-                      AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = backend)) AS "isGone",
+              EXISTS (SELECT FROM shard_holders WHERE shard_holders.id = holder AND NOT ${hasSession}) AS "isGone",
               floor(extract(epoch FROM held_until) * 1000)::float AS "heldUntil", session_id AS "sessionId", status,
               floor(abs(extract(epoch FROM now() - status_since)) * 1000)::float AS "statusForMs",
               floor(extract(epoch FROM settled_until) * 1000)::float AS "settledUntil"
@@ -92,9 +93,13 @@ export class ShardsRepository {
     await this.dataSource.query(`DELETE FROM shard_holders WHERE held_until < now() - interval '1 hour'`);
   }
 
+  /**
+   * Counts the connectors that share the shards. A connector that has died stops counting when its database session ends, before its lease
+   * does. Otherwise, the share of the others would stay too small for the shards that it had offered or was offered.
+   */
   async countHolders(): Promise<number> {
     const [row] = await this.dataSource.query<{ count: number }[]>(
-      `SELECT count(*)::int AS count FROM shard_holders WHERE ${isHolderAlive}`,
+      `SELECT count(*)::int AS count FROM shard_holders WHERE ${isHolderAlive} AND ${hasSession}`,
     );
     return row?.count ?? 0;
   }
