@@ -1,10 +1,9 @@
-// npm run check: checks ignore files, format, types, lint, import boundaries, generated files, documented names, API descriptions, and the
-// release plan. Installs missing packages and builds changed projects.
+// npm run check: checks ignore files, format, types, lint, import boundaries, generated files, API descriptions, and the release plan.
+// Installs missing packages and builds changed projects.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findUnknownNames } from './documented-names.mjs';
 import { generate } from './generate.mjs';
 import { prepare, root } from './prepare.mjs';
 import { planRelease } from './release-plan.mjs';
@@ -33,9 +32,6 @@ step('Generated files');
 const stale = await generate({ write: false });
 if (stale.length > 0) fail(`Stale: ${stale.join(', ')}. Run: npm run generate`);
 await checkStaleness();
-
-step('Names in the documentation');
-await checkDocumentedNames();
 
 step('API descriptions');
 // Not imported at the top: this module needs packages that prepare() has just installed.
@@ -165,18 +161,6 @@ async function checkRelease() {
     }
     fail(`The plan of a release accepts the version ${refused}, although the current version is ${version}.`);
   }
-}
-
-/** Checks the variables and metrics that the pages name, and tests that the check finds wrong names. */
-async function checkDocumentedNames() {
-  const unknown = await findUnknownNames();
-  if (unknown.length > 0) fail(`No variable or metric in the code has these names:\n${unknown.join('\n')}`);
-  const wrong = new Map([
-    ['page', '`NO_SUCH_VARIABLE=1`, `PORT`, `gateway_no_such{a="b"}`, `events_outbox_batch`, `alarms_open`'],
-  ]);
-  const found = await findUnknownNames(wrong);
-  if (found.join() !== 'page: NO_SUCH_VARIABLE,page: gateway_no_such,page: events_outbox_batch')
-    fail(`The check of names does not work: it found these wrong names in a test page: [${found}].`);
 }
 
 /** Checks that an API description is valid, and tests that the check rejects it without its title. */

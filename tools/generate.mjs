@@ -170,7 +170,7 @@ async function printOperations(directory) {
 }
 
 /** Returns the declarations of the environment variables, by app. */
-export async function loadVariables() {
+async function loadVariables() {
   const [gateway, events, connector, monitor] = await importServices();
   return {
     gateway: gateway.variables,

@@ -43,7 +43,6 @@ import {
   closeAll,
   defineService,
   FailureLog,
-  Gauge,
   NestLogger,
   SecretBox,
   type Logger,
@@ -70,6 +69,7 @@ import { EventIndexBuilder } from './store/event-index-builder.service.js';
 import { StoreMaintenance } from './store/store-maintenance.service.js';
 import { UserHashKey } from './store/user-hash-key.js';
 import { SummaryMaintenance } from './stream-summaries/summary-maintenance.service.js';
+import { eventsMetrics } from './metrics.js';
 
 // Maximum number of connections for writes. More connections would only contend for locks and commits.
 const writeConnections = 4;
@@ -123,11 +123,7 @@ async function start(shell: Shell<EventsConfig>) {
   await rotation.start();
   const hashKey = await UserHashKey.load(dataSource, config.SECRET_KEY);
   const retention = new RetentionPolicy(config.RETENTION_DAYS);
-  new Gauge({
-    name: 'events_retention_days',
-    help: 'Days for which events are kept; 0 means forever',
-    registers: [shell.metrics],
-  }).set(retention.days);
+  eventsMetrics.events_retention_days.create(shell.metrics).set(retention.days);
   const eventsNats = { ...nats, name: 'events-relay', account: 'EVENTS' } as const;
   const relayConnection = await connectNats(eventsNats);
   const replicas = config.NATS_REPLICAS || undefined;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import {
-  Gauge,
   pause,
   perRegistry,
   WorkerLoop,
+  type Gauge,
   type Logger,
   type Registry,
   type SecretBox,
@@ -13,6 +13,7 @@ import { EncryptedValues, type EncryptedColumn, type EncryptedCounts } from './e
 import { encryptionLease } from './encryption-key.entity.js';
 import { Lease } from './lease.js';
 import { MoveProgress } from './move-progress.js';
+import { databaseMetrics } from './metrics.js';
 
 export interface KeyRotationOptions {
   /** The schema of the service. */
@@ -32,15 +33,7 @@ export interface KeyRotationOptions {
 const defaultIdleMs = 60_000;
 const maxBackoffMs = 60_000;
 
-const gaugeOf = perRegistry(
-  (registry) =>
-    new Gauge({
-      name: 'encrypted_values',
-      help: 'Encrypted values of a service, by key: the first key of SECRET_KEY, an older key in it, or an unknown key',
-      labelNames: ['schema', 'key'],
-      registers: [registry],
-    }),
-);
+const gaugeOf = perRegistry((registry) => databaseMetrics.encrypted_values.create(registry));
 
 /**
  * Re-encrypts a service's values with the first key of `SECRET_KEY`, in the background, while the service uses them.

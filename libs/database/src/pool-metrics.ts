@@ -1,31 +1,20 @@
-import { Gauge, perRegistry, type Registry } from '@stream-events/service';
+import { perRegistry, type Registry } from '@stream-events/service';
 import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
+import { databaseMetrics } from './metrics.js';
 
 type PoolCounts = Pick<Pool, 'idleCount' | 'totalCount' | 'waitingCount'>;
 
 const poolsOf = perRegistry((registry) => {
   const pools = new Map<string, PoolCounts>();
-  new Gauge({
-    name: 'database_pool_connections',
-    help: 'Connections to PostgreSQL by pool and state: idle, or in_use',
-    labelNames: ['pool', 'state'],
-    registers: [registry],
-    collect() {
-      for (const [pool, { idleCount, totalCount }] of pools) {
-        this.set({ pool, state: 'idle' }, idleCount);
-        this.set({ pool, state: 'in_use' }, totalCount - idleCount);
-      }
-    },
+  databaseMetrics.database_pool_connections.create(registry, (gauge) => {
+    for (const [pool, { idleCount, totalCount }] of pools) {
+      gauge.set({ pool, state: 'idle' }, idleCount);
+      gauge.set({ pool, state: 'in_use' }, totalCount - idleCount);
+    }
   });
-  new Gauge({
-    name: 'database_pool_waiting_queries',
-    help: 'Queries that wait for a connection to PostgreSQL, by pool',
-    labelNames: ['pool'],
-    registers: [registry],
-    collect() {
-      for (const [pool, { waitingCount }] of pools) this.set({ pool }, waitingCount);
-    },
+  databaseMetrics.database_pool_waiting_queries.create(registry, (gauge) => {
+    for (const [pool, { waitingCount }] of pools) gauge.set({ pool }, waitingCount);
   });
   return pools;
 });

@@ -1,13 +1,6 @@
-import {
-  Counter,
-  durationBuckets,
-  Gauge,
-  Histogram,
-  perRegistry,
-  startAtZero,
-  type Registry,
-} from '@stream-events/service';
+import { perRegistry, startAtZero, type Registry } from '@stream-events/service';
 import type { IngestOptions } from './ingest-options.js';
+import { ingestMetrics } from './metrics.js';
 
 /** How an event reached the service. `api`: a client sent the event. */
 export type IngestTransport = 'api' | 'webhook' | 'conduit' | 'websocket';
@@ -26,59 +19,23 @@ export interface IngestState {
 
 /** The metrics of the ingest path. The gateway and the platform connector can share a registry, so each metric has the label `app`. */
 const metricsOf = perRegistry((registry) => {
-  const registers = [registry];
   const states = new Map<string, IngestState>();
   const fallbacks = new Map<string, () => boolean>();
-  new Gauge({
-    name: 'ingest_degraded',
-    help: '1 while the events service is unavailable and new events are rejected or diverted immediately; otherwise 0',
-    labelNames: ['app'],
-    registers,
-    collect() {
-      for (const [app, { isDegraded }] of states) this.set({ app }, isDegraded() ? 1 : 0);
-    },
+  ingestMetrics.ingest_degraded.create(registry, (gauge) => {
+    for (const [app, { isDegraded }] of states) gauge.set({ app }, isDegraded() ? 1 : 0);
   });
-  new Gauge({
-    name: 'ingest_waiting_events',
-    help: 'Events waiting to be sent to the events service; more than 4,096 are rejected',
-    labelNames: ['app'],
-    registers,
-    collect() {
-      for (const [app, { countWaiting }] of states) this.set({ app }, countWaiting());
-    },
+  ingestMetrics.ingest_waiting_events.create(registry, (gauge) => {
+    for (const [app, { countWaiting }] of states) gauge.set({ app }, countWaiting());
   });
-  new Gauge({
-    name: 'ingest_fallback_in_use',
-    help: '1 while platform messages go to the INGEST stream because the event store is unavailable, and for up to 5 minutes after the last such message; otherwise 0',
-    labelNames: ['app'],
-    registers,
-    collect() {
-      for (const [app, isInUse] of fallbacks) this.set({ app }, isInUse() ? 1 : 0);
-    },
+  ingestMetrics.ingest_fallback_in_use.create(registry, (gauge) => {
+    for (const [app, isInUse] of fallbacks) gauge.set({ app }, isInUse() ? 1 : 0);
   });
   return {
     states,
     fallbacks,
-    eventsTotal: new Counter({
-      name: 'ingest_events_total',
-      help: 'Received events by transport (api, webhook, conduit, websocket) and outcome: stored, known, dead_lettered, deferred (on the INGEST stream), unavailable, or failed',
-      labelNames: ['app', 'transport', 'outcome'],
-      registers,
-    }),
-    batchEvents: new Histogram({
-      name: 'ingest_batch_events',
-      help: 'Events per batch sent to the events service',
-      labelNames: ['app'],
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-      registers,
-    }),
-    batchSeconds: new Histogram({
-      name: 'ingest_batch_duration_seconds',
-      help: 'Time to store a batch of events, with retries',
-      labelNames: ['app'],
-      buckets: durationBuckets,
-      registers,
-    }),
+    eventsTotal: ingestMetrics.ingest_events_total.create(registry),
+    batchEvents: ingestMetrics.ingest_batch_events.create(registry),
+    batchSeconds: ingestMetrics.ingest_batch_duration_seconds.create(registry),
   };
 });
 

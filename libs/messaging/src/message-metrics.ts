@@ -1,11 +1,5 @@
-import {
-  Counter,
-  durationBuckets,
-  Gauge,
-  Histogram,
-  perRegistry,
-  type Registry,
-} from '@stream-events/service';
+import { perRegistry, type Gauge, type Registry } from '@stream-events/service';
+import { messagingMetrics } from './metrics.js';
 
 /** Returns how many requests are in progress, or wait for a reply, by subject. */
 type ReadCounts = () => ReadonlyMap<string, number>;
@@ -15,60 +9,18 @@ type ReadCounts = () => ReadonlyMap<string, number>;
  * there are few values.
  */
 const metricsOf = perRegistry((registry) => {
-  const registers = [registry];
   const sources = { handled: new Map<string, ReadCounts>(), sent: new Map<string, ReadCounts>() };
-  new Gauge({
-    name: 'nats_handled_requests_in_progress',
-    help: 'Requests from other services that are in progress, by subject; more than 256 are rejected',
-    labelNames: ['app', 'subject'],
-    registers,
-    collect() {
-      show(this, sources.handled);
-    },
-  });
-  new Gauge({
-    name: 'nats_sent_requests_waiting',
-    help: 'Requests to other services that wait for a reply, by subject; more than 1,024 are rejected',
-    labelNames: ['app', 'subject'],
-    registers,
-    collect() {
-      show(this, sources.sent);
-    },
-  });
+  messagingMetrics.nats_handled_requests_in_progress.create(registry, (gauge) =>
+    show(gauge, sources.handled),
+  );
+  messagingMetrics.nats_sent_requests_waiting.create(registry, (gauge) => show(gauge, sources.sent));
   return {
     sources,
-    handledTotal: new Counter({
-      name: 'nats_handled_requests_total',
-      help: 'Handled requests from other services, by subject and result: ok, or the code of the error',
-      labelNames: ['app', 'subject', 'result'],
-      registers,
-    }),
-    handledSeconds: new Histogram({
-      name: 'nats_handled_request_duration_seconds',
-      help: 'Time from the arrival of a request from another service until its reply, by subject',
-      labelNames: ['app', 'subject'],
-      buckets: durationBuckets,
-      registers,
-    }),
-    sentTotal: new Counter({
-      name: 'nats_sent_requests_total',
-      help: 'Requests to other services, by subject and result: ok, timeout, no_service, or the code of the error',
-      labelNames: ['app', 'subject', 'result'],
-      registers,
-    }),
-    consumedTotal: new Counter({
-      name: 'stream_consumer_messages_total',
-      help: 'Messages that a durable consumer handled, by outcome: done, discard (never delivered again), or retry (delivered again later)',
-      labelNames: ['stream', 'consumer', 'outcome'],
-      registers,
-    }),
-    consumedSeconds: new Histogram({
-      name: 'stream_consumer_handling_duration_seconds',
-      help: 'Time to handle a message of a durable consumer, or a batch of messages',
-      labelNames: ['stream', 'consumer'],
-      buckets: durationBuckets,
-      registers,
-    }),
+    handledTotal: messagingMetrics.nats_handled_requests_total.create(registry),
+    handledSeconds: messagingMetrics.nats_handled_request_duration_seconds.create(registry),
+    sentTotal: messagingMetrics.nats_sent_requests_total.create(registry),
+    consumedTotal: messagingMetrics.stream_consumer_messages_total.create(registry),
+    consumedSeconds: messagingMetrics.stream_consumer_handling_duration_seconds.create(registry),
   };
 });
 

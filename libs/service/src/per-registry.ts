@@ -23,9 +23,3 @@ export function startAtZero<Label extends string>(
 ): void {
   for (const each of labels) counter.inc(each, 0);
 }
-
-/** Histogram buckets, in seconds, for work that takes milliseconds and has a time limit of seconds. */
-export const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-
-/** Histogram buckets, in seconds, for the time since an event was received. An outage raises this time to minutes. */
-export const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];

@@ -1,17 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type NewEvent, type RetryDeadLetterReply } from '@stream-events/contracts';
 import {
-  Counter,
   FailureLog,
-  Gauge,
   LOGGER,
   readForGauge,
   Registry,
+  type Counter,
   type Logger,
 } from '@stream-events/service';
 import { EventWriter } from '../store/event-writer.service.js';
 import { unwrap } from './unreadable-message.js';
 import { DeadLettersRepository, type StoredDeadLetter } from '../store/dead-letters.repository.js';
+import { eventsMetrics } from '../metrics.js';
 
 /**
  * Lets an owner view, retry, and discard dead letters: events that the database rejected, messages that cannot be read, and events
@@ -34,12 +34,7 @@ export class DeadLettersService {
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
-    this.retriesTotal = new Counter({
-      name: 'events_dead_letter_retries_total',
-      help: 'Retried dead letters by outcome; events_ingest_total counts each event only when it is received',
-      labelNames: ['outcome'],
-      registers: [metrics],
-    });
+    this.retriesTotal = eventsMetrics.events_dead_letter_retries_total.create(metrics);
     measureDeadLetters(repository, logger, metrics);
   }
 
@@ -107,13 +102,8 @@ function describeKept(id: string, { event, reason, sqlState }: StoredDeadLetter)
 
 function measureDeadLetters(repository: DeadLettersRepository, logger: Logger, metrics: Registry): void {
   const failureLog = new FailureLog(logger);
-  new Gauge({
-    name: 'events_dead_letters',
-    help: 'Dead letters waiting for an owner; every instance reports the same value',
-    registers: [metrics],
-    async collect() {
-      const count = await readForGauge(this, failureLog, () => repository.count());
-      this.set(count ?? Number.NaN);
-    },
+  eventsMetrics.events_dead_letters.create(metrics, async (gauge) => {
+    const count = await readForGauge(gauge, failureLog, () => repository.count());
+    gauge.set(count ?? Number.NaN);
   });
 }

@@ -3,17 +3,17 @@ import { ingestStreamName, type NewEvent } from '@stream-events/contracts';
 import { isUnavailableError } from '@stream-events/database';
 import { DurableConsumer, type DeliveredMessage, type Outcome } from '@stream-events/messaging';
 import {
-  Counter,
   FailureLog,
-  Gauge,
   LOGGER,
   readForGauge,
   Registry,
+  type Counter,
   type Logger,
 } from '@stream-events/service';
 import { EventWriter } from '../store/event-writer.service.js';
 import { IngestStream } from './ingest-stream.js';
 import { readOrWrap } from '../dead-letters/unreadable-message.js';
+import { eventsMetrics } from '../metrics.js';
 
 // A batch that contains a message with more deliveries than this is stored message by message. An outage of 15 s leads to this many
 // deliveries, and storing single messages once after an outage costs little.
@@ -46,21 +46,11 @@ export class IngestDrain {
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
-    const failureLog = new FailureLog(logger);
-    this.failureLog = failureLog;
-    this.drainedTotal = new Counter({
-      name: 'events_ingest_drained_total',
-      help: 'Messages of the INGEST stream that were stored, recognized as already stored, or kept as dead letters',
-      registers: [metrics],
-    });
-    new Gauge({
-      name: 'events_ingest_stream_messages',
-      help: 'Accepted messages on the INGEST stream that are not stored yet; every instance reports the same value',
-      registers: [metrics],
-      async collect() {
-        const count = await readForGauge(this, failureLog, () => stream.count());
-        this.set(count ?? Number.NaN);
-      },
+    this.failureLog = new FailureLog(logger);
+    this.drainedTotal = eventsMetrics.events_ingest_drained_total.create(metrics);
+    eventsMetrics.events_ingest_stream_messages.create(metrics, async (gauge) => {
+      const count = await readForGauge(gauge, this.failureLog, () => stream.count());
+      gauge.set(count ?? Number.NaN);
     });
     this.consumer = new DurableConsumer(
       stream.connection,

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { FailureLog, Gauge, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, readForGauge, Registry, type Gauge, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import { EventsStream } from '../relay/events-stream.js';
 import { IngestStream } from './ingest-stream.js';
+import { eventsMetrics } from '../metrics.js';
 
 // How long to reuse a measured size. PostgreSQL reads the size of every file of the database, which takes milliseconds in a store with many
 // partitions.
@@ -19,31 +20,21 @@ export class StoreSizes {
     metrics: Registry,
   ) {
     const failureLog = new FailureLog(logger);
-    const registers = [metrics];
     const readDatabase = async (): Promise<number | undefined> => {
       const [row] = await dataSource.query<{ bytes: number }[]>(
         'SELECT pg_database_size(current_database())::float8 AS bytes',
       );
       return row?.bytes;
     };
-    new Gauge({
-      name: 'events_database_bytes',
-      help: 'Size of the database, including other schemas in it; every instance reports the same value',
-      registers,
-      collect: collectSize(failureLog, readDatabase),
-    });
-    new Gauge({
-      name: 'events_stream_bytes',
-      help: 'Size of the EVENTS stream; every instance reports the same value',
-      registers,
-      collect: collectSize(failureLog, () => events.measureBytes()),
-    });
-    new Gauge({
-      name: 'events_ingest_stream_bytes',
-      help: 'Size of the INGEST stream; every instance reports the same value',
-      registers,
-      collect: collectSize(failureLog, () => ingest.measureBytes()),
-    });
+    eventsMetrics.events_database_bytes.create(metrics, collectSize(failureLog, readDatabase));
+    eventsMetrics.events_stream_bytes.create(
+      metrics,
+      collectSize(failureLog, () => events.measureBytes()),
+    );
+    eventsMetrics.events_ingest_stream_bytes.create(
+      metrics,
+      collectSize(failureLog, () => ingest.measureBytes()),
+    );
   }
 }
 
@@ -51,14 +42,14 @@ export class StoreSizes {
 function collectSize(
   failureLog: FailureLog,
   read: () => Promise<number | undefined>,
-): (this: Gauge) => Promise<void> {
+): (gauge: Gauge) => Promise<void> {
   let bytes = Number.NaN;
   let readAt = Number.NEGATIVE_INFINITY;
-  return async function (this: Gauge) {
+  return async (gauge) => {
     if (performance.now() >= readAt + cacheMs) {
       readAt = performance.now();
-      bytes = (await readForGauge(this, failureLog, read)) ?? Number.NaN;
+      bytes = (await readForGauge(gauge, failureLog, read)) ?? Number.NaN;
     }
-    this.set(bytes);
+    gauge.set(bytes);
   };
 }

@@ -3,14 +3,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { toEventMessage } from '@stream-events/contracts';
 import { StreamPublisher, StreamUnreachableError } from '@stream-events/messaging';
 import {
-  Counter,
   FailureLog,
-  Gauge,
-  Histogram,
-  lagBuckets,
   LOGGER,
   readForGauge,
   Registry,
+  type Counter,
+  type Histogram,
   type Logger,
 } from '@stream-events/service';
 import { oldestAgeSeconds } from './event-age.js';
@@ -18,6 +16,7 @@ import { includesLateEvent } from './late-events.js';
 import { OutboxRepository, type AcknowledgedBatch, type OutboxBatch } from './outbox.repository.js';
 import { RelayQueue, type QueuedBatch } from './relay-queue.js';
 import { StreamWatch, type TrustedStream } from './stream-watch.service.js';
+import { eventsMetrics } from '../metrics.js';
 
 // Maximum number of batches sent but not acknowledged. More would only queue in the broker.
 const maxInFlight = 4;
@@ -81,34 +80,13 @@ export class Relay {
     metrics: Registry,
   ) {
     this.failureLog = new FailureLog(logger);
-    const { queue } = this;
-    const countInFlight = (): number => this.inFlight;
-    this.lag = new Histogram({
-      name: 'events_publish_lag_seconds',
-      help: 'Time from the receipt of the oldest event of a batch until the EVENTS stream acknowledged the batch',
-      buckets: lagBuckets,
-      registers: [metrics],
+    this.lag = eventsMetrics.events_publish_lag_seconds.create(metrics);
+    eventsMetrics.events_relay_batches.create(metrics, (gauge) => {
+      gauge.set({ state: 'waiting' }, this.queue.size);
+      gauge.set({ state: 'in_flight' }, this.inFlight);
     });
-    new Gauge({
-      name: 'events_relay_batches',
-      help: 'Batches that this instance publishes, by state: waiting in memory, or in_flight to the EVENTS stream',
-      labelNames: ['state'],
-      registers: [metrics],
-      collect() {
-        this.set({ state: 'waiting' }, queue.size);
-        this.set({ state: 'in_flight' }, countInFlight());
-      },
-    });
-    this.publishedTotal = new Counter({
-      name: 'events_published_total',
-      help: 'Events that the EVENTS stream acknowledged',
-      registers: [metrics],
-    });
-    this.failedTotal = new Counter({
-      name: 'events_publish_failures_total',
-      help: 'Failed attempts to publish a batch; the batch stays in the outbox and is retried',
-      registers: [metrics],
-    });
+    this.publishedTotal = eventsMetrics.events_published_total.create(metrics);
+    this.failedTotal = eventsMetrics.events_publish_failures_total.create(metrics);
     measureOutbox(outbox, this.failureLog, metrics);
   }
 
@@ -294,20 +272,11 @@ export class Relay {
 }
 
 function measureOutbox(outbox: OutboxRepository, failureLog: FailureLog, metrics: Registry): void {
-  const batches = new Gauge({
-    name: 'events_outbox_batches',
-    help: 'Stored batches that the EVENTS stream has not acknowledged yet',
-    registers: [metrics],
-  });
+  const batches = eventsMetrics.events_outbox_batches.create(metrics);
   // This gauge reads the outbox for both, because the instance's reports read only this gauge.
-  new Gauge({
-    name: 'events_outbox_overdue_seconds',
-    help: 'Seconds since the oldest outbox batch became claimable; more than a few seconds means that publishing fails',
-    registers: [metrics],
-    async collect() {
-      const measured = await readForGauge(this, failureLog, () => outbox.measure());
-      this.set(measured?.overdueSeconds ?? Number.NaN);
-      batches.set(measured?.count ?? Number.NaN);
-    },
+  eventsMetrics.events_outbox_overdue_seconds.create(metrics, async (gauge) => {
+    const measured = await readForGauge(gauge, failureLog, () => outbox.measure());
+    gauge.set(measured?.overdueSeconds ?? Number.NaN);
+    batches.set(measured?.count ?? Number.NaN);
   });
 }

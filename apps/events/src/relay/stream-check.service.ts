@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { Counter, FailureLog, LOGGER, Registry, startAtZero, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, Registry, startAtZero, type Counter, type Logger } from '@stream-events/service';
 import { DoubtfulStateError, EventsStream, type StreamState } from './events-stream.js';
 import { StreamRecordRepository, type EpochChange, type ReadRetained } from './stream-record.repository.js';
 import { judgeStream, type LossReason, type StreamRecord, type Verdict } from './stream-verdict.js';
+import { eventsMetrics } from '../metrics.js';
 
 /** A batch that the stream has acknowledged to this instance, so the stream must contain it. */
 export interface Witness {
@@ -96,12 +97,7 @@ export class StreamCheck {
     metrics: Registry,
   ) {
     this.failureLog = new FailureLog(logger);
-    this.epochsTotal = new Counter({
-      name: 'events_stream_epochs_total',
-      help: 'New epochs of the EVENTS stream, by reason: the stream is a different one (new), or it lost acknowledged events (lost_tail)',
-      labelNames: ['reason'],
-      registers: [metrics],
-    });
+    this.epochsTotal = eventsMetrics.events_stream_epochs_total.create(metrics);
     startAtZero(this.epochsTotal, [{ reason: 'new' }, { reason: 'lost_tail' }]);
   }
 

@@ -2,18 +2,18 @@ import { Inject, Injectable } from '@nestjs/common';
 import { firstIdAt } from '@stream-events/contracts';
 import type { MaintenanceSession } from '@stream-events/database';
 import {
-  Counter,
   FailureLog,
-  Gauge,
   LOGGER,
   pause,
   readForGauge,
   Registry,
+  type Counter,
   type Logger,
 } from '@stream-events/service';
 import { PartitionsRepository } from '../store/partitions.repository.js';
 import { deleteRange, detach, drop, finalizeDetach, readState } from './partition-statements.js';
 import { RetentionRepository } from './retention.repository.js';
+import { eventsMetrics } from '../metrics.js';
 
 /** The session that removes events, and the signal to stop. */
 export interface Removal {
@@ -63,16 +63,8 @@ export class PartitionRemover {
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
-    this.partitionsTotal = new Counter({
-      name: 'events_retention_partitions_total',
-      help: 'Expired partitions that were dropped',
-      registers: [metrics],
-    });
-    this.rowsTotal = new Counter({
-      name: 'events_retention_rows_total',
-      help: 'Expired events that were deleted one by one from a partition that is still in use',
-      registers: [metrics],
-    });
+    this.partitionsTotal = eventsMetrics.events_retention_partitions_total.create(metrics);
+    this.rowsTotal = eventsMetrics.events_retention_rows_total.create(metrics);
     measureOverdue(partitions, logger, metrics);
   }
 
@@ -157,13 +149,8 @@ export class PartitionRemover {
 
 function measureOverdue(partitions: PartitionsRepository, logger: Logger, metrics: Registry): void {
   const failureLog = new FailureLog(logger);
-  new Gauge({
-    name: 'events_retention_overdue_seconds',
-    help: 'Seconds for which the oldest partition has been due for removal; more than an hour means that removing fails',
-    registers: [metrics],
-    async collect() {
-      const seconds = await readForGauge(this, failureLog, () => partitions.readOverdueSeconds());
-      this.set(seconds ?? Number.NaN);
-    },
+  eventsMetrics.events_retention_overdue_seconds.create(metrics, async (gauge) => {
+    const seconds = await readForGauge(gauge, failureLog, () => partitions.readOverdueSeconds());
+    gauge.set(seconds ?? Number.NaN);
   });
 }

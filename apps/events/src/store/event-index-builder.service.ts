@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
 import { MaintenanceSessions, sqlState, type MaintenanceSession } from '@stream-events/database';
-import { Gauge, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
+import { LOGGER, Registry, WorkerLoop, type Gauge, type Logger } from '@stream-events/service';
 import { DataSource } from 'typeorm';
 import type { IndexReadiness } from './event-indexes.js';
 import { readIndexCatalog } from './index-catalog.js';
 import { isConcurrent, planIndexes, toStatement, type IndexStep } from './index-plan.js';
+import { eventsMetrics } from '../metrics.js';
 
 // How often an instance checks whether another one has built the indexes.
 const waitingMs = 5_000;
@@ -35,11 +36,7 @@ export class EventIndexBuilder implements IndexReadiness {
     @Inject(LOGGER) private readonly logger: Logger,
     metrics: Registry,
   ) {
-    this.remainingSteps = new Gauge({
-      name: 'events_index_steps_remaining',
-      help: 'Steps until the indexes of stored events are complete',
-      registers: [metrics],
-    });
+    this.remainingSteps = eventsMetrics.events_index_steps_remaining.create(metrics);
     this.loop = new WorkerLoop({
       work: (stopping) => this.work(stopping),
       idleMs: waitingMs,

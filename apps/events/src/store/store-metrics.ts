@@ -1,6 +1,7 @@
 import { storeOutcomes, type NewEvent, type StoreOutcome } from '@stream-events/contracts';
-import { Counter, durationBuckets, Histogram, lagBuckets, type Registry } from '@stream-events/service';
+import type { Counter, Histogram, Registry } from '@stream-events/service';
 import { oldestAgeSeconds } from '../relay/event-age.js';
+import { eventsMetrics } from '../metrics.js';
 
 export class StoreMetrics {
   private readonly outcomesTotal: Counter<'outcome'>;
@@ -9,31 +10,10 @@ export class StoreMetrics {
   private readonly lag: Histogram;
 
   constructor(registry: Registry) {
-    const registers = [registry];
-    this.outcomesTotal = new Counter({
-      name: 'events_ingest_total',
-      help: 'Received events by outcome: stored, known (received before), or dead_lettered (rejected or expired)',
-      labelNames: ['outcome'],
-      registers,
-    });
-    this.batchEvents = new Histogram({
-      name: 'events_ingest_batch_events',
-      help: 'Events per batch that the events service received',
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-      registers,
-    });
-    this.batchSeconds = new Histogram({
-      name: 'events_ingest_batch_duration_seconds',
-      help: 'Time to store a batch in the database, including its commit',
-      buckets: durationBuckets,
-      registers,
-    });
-    this.lag = new Histogram({
-      name: 'events_store_lag_seconds',
-      help: 'Time from the receipt of the oldest event of a batch until the batch was committed; events that waited on the INGEST stream count too',
-      buckets: lagBuckets,
-      registers,
-    });
+    this.outcomesTotal = eventsMetrics.events_ingest_total.create(registry);
+    this.batchEvents = eventsMetrics.events_ingest_batch_events.create(registry);
+    this.batchSeconds = eventsMetrics.events_ingest_batch_duration_seconds.create(registry);
+    this.lag = eventsMetrics.events_store_lag_seconds.create(registry);
   }
 
   noteBatch(

@@ -6,7 +6,6 @@ import {
   Alarms,
   CONFIG,
   FailureLog,
-  Gauge,
   LOGGER,
   Registry,
   WorkerLoop,
@@ -14,6 +13,7 @@ import {
 } from '@stream-events/service';
 import type { FastifyInstance } from 'fastify';
 import type { GatewayConfig } from '../gateway.config.js';
+import { gatewayMetrics } from '../metrics.js';
 
 type DiskConfig = Pick<GatewayConfig, 'MIN_FREE_DISK_MB' | 'DATA_DIR'>;
 
@@ -116,23 +116,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private measure(metrics: Registry): void {
-    const countFree = (): number => this.freeBytes;
-    const isLow = (): boolean => this.isLow;
-    new Gauge({
-      name: 'gateway_disk_free_bytes',
-      help: 'Free space on the disk of DATA_DIR; NaN when the gateway does not check the disk',
-      registers: [metrics],
-      collect() {
-        this.set(countFree());
-      },
-    });
-    new Gauge({
-      name: 'gateway_disk_low',
-      help: '1 while the free disk space is below MIN_FREE_DISK_MB and the gateway rejects client writes; otherwise 0',
-      registers: [metrics],
-      collect() {
-        this.set(isLow() ? 1 : 0);
-      },
-    });
+    gatewayMetrics.gateway_disk_free_bytes.create(metrics, (gauge) => gauge.set(this.freeBytes));
+    gatewayMetrics.gateway_disk_low.create(metrics, (gauge) => gauge.set(this.isLow ? 1 : 0));
   }
 }

@@ -2,13 +2,22 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { ServiceError } from '@stream-events/contracts';
 import { isContentError } from '@stream-events/database';
 import { generateId } from '@stream-events/ingest';
-import { Counter, FailureLog, LOGGER, pause, Registry, within, type Logger } from '@stream-events/service';
+import {
+  FailureLog,
+  LOGGER,
+  pause,
+  Registry,
+  within,
+  type Counter,
+  type Logger,
+} from '@stream-events/service';
 import type { Actor } from '../access/caller.js';
 import type { AuditAction } from './audit-actions.js';
 import type { AuditEntry } from './audit-entry.entity.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { FailedLoginLimit } from './failed-login-limit.js';
 import { RepeatedEntries } from './repeated-entries.js';
+import { gatewayMetrics } from '../metrics.js';
 
 /** An action that has succeeded or may have succeeded, or a login that has failed. */
 export interface AuditedAction {
@@ -61,11 +70,7 @@ export class AuditLog implements OnApplicationBootstrap, OnApplicationShutdown {
     metrics: Registry,
   ) {
     this.failureLog = new FailureLog(logger);
-    this.lostTotal = new Counter({
-      name: 'gateway_audit_entries_lost_total',
-      help: 'Audit log entries that could not be written; the error log contains them',
-      registers: [metrics],
-    });
+    this.lostTotal = gatewayMetrics.gateway_audit_entries_lost_total.create(metrics);
   }
 
   onApplicationBootstrap(): void {

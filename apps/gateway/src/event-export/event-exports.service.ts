@@ -4,13 +4,14 @@ import { pipeline } from 'node:stream/promises';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError, type ExportEventsRequest } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
-import { Counter, FailureLog, Gauge, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, Registry, type Counter, type Logger } from '@stream-events/service';
 import type { Caller } from '../access/caller.js';
 import { ConcurrencyLimit } from '../access/concurrency-limit.js';
 import { endedTokenError, TokenLookup } from '../access/token-lookup.service.js';
 import { exportLimits, type ExportLimits } from './export-limits.js';
 import { beginExport } from './export-pages.js';
 import { ReaderPace } from './reader-pace.js';
+import { gatewayMetrics } from '../metrics.js';
 
 // Buffer size of an export. The next page is read when fewer bytes wait for the client.
 const bufferBytes = 64 * 1024;
@@ -48,22 +49,10 @@ export class EventExports {
     metrics: Registry,
     @Optional() private readonly limits: ExportLimits = exportLimits,
   ) {
-    const { running } = this;
     this.turns = new ConcurrencyLimit(limits.perUser);
     this.failures = new FailureLog(logger);
-    this.exportedTotal = new Counter({
-      name: 'gateway_exported_events_total',
-      help: 'Events that were sent in exports',
-      registers: [metrics],
-    });
-    new Gauge({
-      name: 'gateway_exports',
-      help: 'Running exports',
-      registers: [metrics],
-      collect() {
-        this.set(running.size);
-      },
-    });
+    this.exportedTotal = gatewayMetrics.gateway_exported_events_total.create(metrics);
+    gatewayMetrics.gateway_exports.create(metrics, (gauge) => gauge.set(this.running.size));
   }
 
   /**

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, durationBuckets, Histogram, Registry } from '@stream-events/service';
+import { Registry, type Counter, type Histogram } from '@stream-events/service';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientDisconnected, whenClosed } from './client-limits.js';
+import { gatewayMetrics } from '../metrics.js';
 
 /**
  * Counts HTTP requests by route pattern, such as `/api/v1/users/:id`, so that clients cannot create new label values. Requests without
@@ -14,19 +15,8 @@ export class HttpMetrics {
   private readonly counted = new WeakSet<FastifyRequest>();
 
   constructor(metrics: Registry) {
-    this.requestsTotal = new Counter({
-      name: 'http_requests_total',
-      help: 'HTTP requests to the public API, by method, route, and response status; 499: client disconnected before the response began',
-      labelNames: ['method', 'route', 'status'],
-      registers: [metrics],
-    });
-    this.seconds = new Histogram({
-      name: 'http_request_duration_seconds',
-      help: 'Time from the headers of a request to the end of its response; excludes routes whose responses stay open',
-      labelNames: ['method', 'route'],
-      buckets: durationBuckets,
-      registers: [metrics],
-    });
+    this.requestsTotal = gatewayMetrics.http_requests_total.create(metrics);
+    this.seconds = gatewayMetrics.http_request_duration_seconds.create(metrics);
   }
 
   /** Counts the requests that Fastify serves, each when its response has been written or its client has disconnected. */

@@ -1,12 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import {
   CONFIG,
-  Counter,
   FailureLog,
-  Gauge,
   LOGGER,
   Registry,
   WorkerLoop,
+  type Counter,
   type Logger,
 } from '@stream-events/service';
 import type { FastifyInstance } from 'fastify';
@@ -15,6 +14,7 @@ import type { GatewayConfig } from '../gateway.config.js';
 import { EventsStreamClient } from '../live/stream/events-stream-client.js';
 import { mebibyte, StorageBudgets, StorageLimitError } from './storage-budgets.js';
 import { StoredBytesRepository } from './stored-bytes.repository.js';
+import { gatewayMetrics } from '../metrics.js';
 
 // How often a gateway writes its counts and reads the counts of all gateways. Until the next sync, a user can exceed a limit by storing
 // events through several gateways.
@@ -47,12 +47,7 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
   ) {
     this.failures = new FailureLog(logger);
     if (perDay > 0) this.budgets = new StorageBudgets(perDay * mebibyte);
-    this.refusedTotal = new Counter({
-      name: 'gateway_storage_refusals_total',
-      help: 'Client events refused because they would exceed the daily limit of a user, or the limit of all users on the EVENTS stream',
-      labelNames: ['limit'],
-      registers: [metrics],
-    });
+    this.refusedTotal = gatewayMetrics.gateway_storage_refusals_total.create(metrics);
     this.measureShare(metrics);
     this.loop = new WorkerLoop({
       work: async () => {
@@ -146,13 +141,8 @@ export class StorageLimits implements OnApplicationBootstrap, OnModuleDestroy {
 
   private measureShare(metrics: Registry): void {
     const { budgets } = this;
-    new Gauge({
-      name: 'gateway_client_share_used_ratio',
-      help: 'Used fraction of the share of the EVENTS stream that is available to client events, from 0 to 1',
-      registers: [metrics],
-      collect() {
-        this.set(budgets?.share === undefined ? 0 : budgets.total / budgets.share);
-      },
-    });
+    gatewayMetrics.gateway_client_share_used_ratio.create(metrics, (gauge) =>
+      gauge.set(budgets?.share === undefined ? 0 : budgets.total / budgets.share),
+    );
   }
 }

@@ -2,9 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError, type StoreOutcome } from '@stream-events/contracts';
 import { generateId, PlatformIngest } from '@stream-events/ingest';
 import { fingerprintOf, inbound, toPlatformEvent, type SigningKey } from '@stream-events/platforms';
-import { CONFIG, Counter, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { CONFIG, LOGGER, Registry, type Counter, type Logger } from '@stream-events/service';
 import type { GatewayConfig } from '../gateway.config.js';
 import { MessageClock } from './message-clock.js';
+import { gatewayMetrics } from '../metrics.js';
 
 /** A request to the platform's callback URL. */
 export interface WebhookRequest {
@@ -61,12 +62,7 @@ export class WebhookService {
     this.keysByFingerprint = new Map(
       secrets.map((secret) => [fingerprintOf(secret), inbound.toSigningKeys([secret])]),
     );
-    this.messagesTotal = new Counter({
-      name: 'gateway_webhook_messages_total',
-      help: 'Messages received at the platform’s webhook callback, by result',
-      labelNames: ['result'],
-      registers: [metrics],
-    });
+    this.messagesTotal = gatewayMetrics.gateway_webhook_messages_total.create(metrics);
   }
 
   /** Fingerprints of the configured secrets. */

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  Counter,
   FailureLog,
   LOGGER,
   Registry,
   startAtZero,
   WorkerLoop,
+  type Counter,
   type Logger,
 } from '@stream-events/service';
 import { Webhook } from 'standardwebhooks';
@@ -13,6 +13,7 @@ import { Agent, request } from 'undici';
 import { AlarmPosts, type ClaimedPost } from './alarm-posts.repository.js';
 import { ALARM_TIMES, type AlarmTimes } from './alarm-times.js';
 import { ALERT_WEBHOOK, type AlertWebhook } from './alert-webhook.js';
+import { connectorMetrics } from '../metrics.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 10_000;
@@ -50,12 +51,7 @@ export class AlarmPoster {
       maxBackoffMs,
       onFailure: (err) => this.failures.warn('cannot read the alarms to post, retrying within 10 s', { err }),
     });
-    this.postsTotal = new Counter({
-      name: 'alarm_posts_total',
-      help: 'Attempts to post an alarm to ALERT_WEBHOOK_URL, by result: posted, failed (retried later), or given_up',
-      labelNames: ['result'],
-      registers: [metrics],
-    });
+    this.postsTotal = connectorMetrics.alarm_posts_total.create(metrics);
     startAtZero(this.postsTotal, [{ result: 'posted' }, { result: 'failed' }, { result: 'given_up' }]);
   }
 

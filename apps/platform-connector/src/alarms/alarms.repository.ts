@@ -9,10 +9,11 @@ import {
   type ListAlarmsReply,
   type ReportAlarmsRequest,
 } from '@stream-events/contracts';
-import { FailureLog, Gauge, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
 import { v7 } from 'uuid';
 import { AlarmPosts } from './alarm-posts.repository.js';
+import { connectorMetrics } from '../metrics.js';
 
 // How long closed alarms are kept. The console lists the newest closed alarms.
 const keptDays = 30;
@@ -32,18 +33,11 @@ export class AlarmsRepository {
     metrics: Registry,
   ) {
     const failureLog = new FailureLog(logger);
-    const countOpen = (): Promise<Map<string, number>> => this.countOpen();
-    new Gauge({
-      name: 'alarms_open',
-      help: 'Open alarms, by kind; every instance reports the same values',
-      labelNames: ['kind'],
-      registers: [metrics],
-      async collect() {
-        const counts = await readForGauge(this, failureLog, countOpen);
-        this.reset();
-        if (!counts) return;
-        for (const kind of Object.keys(alarmKinds)) this.set({ kind }, counts.get(kind) ?? 0);
-      },
+    connectorMetrics.alarms_open.create(metrics, async (gauge) => {
+      const counts = await readForGauge(gauge, failureLog, () => this.countOpen());
+      gauge.reset();
+      if (!counts) return;
+      for (const kind of Object.keys(alarmKinds)) gauge.set({ kind }, counts.get(kind) ?? 0);
     });
   }
 

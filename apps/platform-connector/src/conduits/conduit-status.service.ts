@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ConduitMessage, ShardMessage } from '@stream-events/contracts';
-import { FailureLog, Gauge, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { ConduitsRepository } from './conduits.repository.js';
 import { connecting, enabled, foreign } from './shard-rules.js';
 import { ShardsRepository, type ListedShard } from './shards.repository.js';
+import { connectorMetrics } from '../metrics.js';
 
 const foreignProblem =
   'Another installation, which uses a copy of this database, is connected to a shard of the conduit. Give each installation its own ' +
@@ -21,17 +22,10 @@ export class ConduitStatus {
     metrics: Registry,
   ) {
     const failureLog = new FailureLog(logger);
-    const countByState = () => this.countByState();
-    new Gauge({
-      name: 'platform_conduit_shards',
-      help: 'Shards of the conduit by state: enabled, connecting, lost, or foreign (connected to another installation); every instance reports the same values',
-      labelNames: ['state'],
-      registers: [metrics],
-      async collect() {
-        this.reset();
-        const counts = await readForGauge(this, failureLog, countByState);
-        for (const [state, count] of Object.entries(counts ?? {})) this.set({ state }, count);
-      },
+    connectorMetrics.platform_conduit_shards.create(metrics, async (gauge) => {
+      gauge.reset();
+      const counts = await readForGauge(gauge, failureLog, () => this.countByState());
+      for (const [state, count] of Object.entries(counts ?? {})) gauge.set({ state }, count);
     });
   }
 

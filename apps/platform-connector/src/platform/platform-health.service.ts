@@ -3,16 +3,16 @@ import type { LookUpPriority, PlatformStatusReply } from '@stream-events/contrac
 import { PlatformUnavailableError, type PlatformEndpoint } from '@stream-events/platforms';
 import {
   CircuitBreaker,
-  Counter,
   FailureLog,
-  Gauge,
-  Histogram,
   LOGGER,
   Registry,
+  type Counter,
+  type Histogram,
   type Logger,
 } from '@stream-events/service';
 import { PlatformErrors } from './platform-errors.service.js';
 import { circuitRestMs } from './retry-schedule.js';
+import { connectorMetrics } from '../metrics.js';
 
 // How many failures in a row open the circuit. A short network problem rarely causes five in a row, so five mean that the platform is down.
 const failuresToOpen = 5;
@@ -35,41 +35,18 @@ export class PlatformHealth {
     private readonly metrics: Registry,
   ) {
     this.failures = new FailureLog(logger);
-    this.callsTotal = new Counter({
-      name: 'platform_connector_calls_total',
-      help: 'Calls to the platform, by endpoint and result',
-      labelNames: ['endpoint', 'result'],
-      registers: [metrics],
-    });
-    this.seconds = new Histogram({
-      name: 'platform_connector_call_seconds',
-      help: 'Duration of calls to the platform, successful or not',
-      labelNames: ['endpoint'],
-      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-      registers: [metrics],
-    });
-    const { circuit } = this;
-    new Gauge({
-      name: 'platform_connector_circuit_open',
-      help: '1 while this process only probes the platform, after 5 failures in a row, else 0',
-      registers: [metrics],
-      collect() {
-        this.set(circuit.isClosed ? 0 : 1);
-      },
-    });
+    this.callsTotal = connectorMetrics.platform_connector_calls_total.create(metrics);
+    this.seconds = connectorMetrics.platform_connector_call_seconds.create(metrics);
+    connectorMetrics.platform_connector_circuit_open.create(metrics, (gauge) =>
+      gauge.set(this.circuit.isClosed ? 0 : 1),
+    );
   }
 
   /** Registers the metric for the number of calls that wait for a slot. */
   measureQueue(countWaiting: (priority: LookUpPriority) => number): void {
-    new Gauge({
-      name: 'platform_connector_calls_waiting',
-      help: 'Calls to the platform that wait for a free slot of this process, by priority',
-      labelNames: ['priority'],
-      registers: [this.metrics],
-      collect() {
-        for (const priority of ['interactive', 'background'] as const)
-          this.set({ priority }, countWaiting(priority));
-      },
+    connectorMetrics.platform_connector_calls_waiting.create(this.metrics, (gauge) => {
+      for (const priority of ['interactive', 'background'] as const)
+        gauge.set({ priority }, countWaiting(priority));
     });
   }
 

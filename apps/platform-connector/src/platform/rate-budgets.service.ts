@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { LookUpPriority } from '@stream-events/contracts';
 import type { RateLimitReport } from '@stream-events/platforms';
-import { FailureLog, Gauge, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, readForGauge, Registry, type Logger } from '@stream-events/service';
 import { DataSource, type EntityManager } from 'typeorm';
 import { PLATFORM_SETTINGS, type PlatformSettings } from './platform-settings.js';
 import { block, correct, isNews, newBucket, refill, take, type Bucket, type Taking } from './rate-budget.js';
+import { connectorMetrics } from '../metrics.js';
 
 interface BucketRow {
   callsPerMinute: number;
@@ -39,21 +40,11 @@ export class RateBudgets {
   ) {
     const failureLog = new FailureLog(logger);
     this.clientId = settings.credentials?.clientId ?? '';
-    const read = (): Promise<Bucket | null> => this.read();
-    const capacity = new Gauge({
-      name: 'platform_connector_budget_capacity_calls',
-      help: 'Calls per minute that the platform’s rate limit allows; every instance reports the same value',
-      registers: [metrics],
-    });
-    new Gauge({
-      name: 'platform_connector_budget_calls',
-      help: 'Calls left under the platform’s rate limit; every instance reports the same value',
-      registers: [metrics],
-      async collect() {
-        const bucket = await readForGauge(this, failureLog, read);
-        this.set(bucket?.remaining ?? Number.NaN);
-        capacity.set(bucket?.callsPerMinute ?? Number.NaN);
-      },
+    const capacity = connectorMetrics.platform_connector_budget_capacity_calls.create(metrics);
+    connectorMetrics.platform_connector_budget_calls.create(metrics, async (gauge) => {
+      const bucket = await readForGauge(gauge, failureLog, () => this.read());
+      gauge.set(bucket?.remaining ?? Number.NaN);
+      capacity.set(bucket?.callsPerMinute ?? Number.NaN);
     });
   }
 

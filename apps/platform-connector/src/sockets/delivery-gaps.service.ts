@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { socketTransports } from '@stream-events/contracts';
 import {
-  Counter,
   FailureLog,
   LOGGER,
   Registry,
   startAtZero,
   WorkerLoop,
+  type Counter,
   type Logger,
 } from '@stream-events/service';
 import { v7 } from 'uuid';
@@ -16,6 +16,7 @@ import {
   type DeliverySource,
   type GapEnd,
 } from './delivery-gaps.repository.js';
+import { connectorMetrics } from '../metrics.js';
 
 const idleMs = 500;
 const maxBackoffMs = 5_000;
@@ -51,18 +52,8 @@ export class DeliveryGaps {
       maxBackoffMs,
       onFailure: (error) => failures.warn('cannot save gaps in delivery, retrying', { err: error }),
     });
-    this.gapsTotal = new Counter({
-      name: 'platform_connector_delivery_gaps_total',
-      help: 'Periods in which messages over a socket may be missing, by transport',
-      labelNames: ['transport'],
-      registers: [metrics],
-    });
-    this.lostTotal = new Counter({
-      name: 'platform_connector_messages_lost_total',
-      help: 'Messages that arrived over a socket and could not be stored, by transport',
-      labelNames: ['transport'],
-      registers: [metrics],
-    });
+    this.gapsTotal = connectorMetrics.platform_connector_delivery_gaps_total.create(metrics);
+    this.lostTotal = connectorMetrics.platform_connector_messages_lost_total.create(metrics);
     const transports = socketTransports.map((transport) => ({ transport }));
     for (const counter of [this.gapsTotal, this.lostTotal]) startAtZero(counter, transports);
   }

@@ -3,9 +3,10 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ServiceError, type EventWithColumns } from '@stream-events/contracts';
 import { generateId, PlatformIngest, type PlatformIngestOutcome } from '@stream-events/ingest';
 import { inbound, toPlatformEvent, type SocketMessage } from '@stream-events/platforms';
-import { Counter, FailureLog, Gauge, LOGGER, Registry, within, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, Registry, within, type Counter, type Logger } from '@stream-events/service';
 import type { DeliverySource } from './delivery-gaps.repository.js';
 import { DeliveryGaps } from './delivery-gaps.service.js';
+import { connectorMetrics } from '../metrics.js';
 
 type Result = PlatformIngestOutcome | 'ignored' | 'bad_message' | 'lost';
 
@@ -78,21 +79,10 @@ export class SocketIngest {
     @Optional() @Inject(SOCKET_QUEUE_OPTIONS) private readonly limits: SocketQueueOptions = defaultOptions,
   ) {
     this.failures = new FailureLog(logger);
-    this.messagesTotal = new Counter({
-      name: 'platform_connector_socket_messages_total',
-      help: 'Messages received over sockets, by result',
-      labelNames: ['result'],
-      registers: [metrics],
-    });
-    const countOpen = (): number => this.open.size;
-    new Gauge({
-      name: 'platform_connector_socket_messages_waiting',
-      help: 'Messages received over sockets that are not stored yet',
-      registers: [metrics],
-      collect() {
-        this.set(countOpen());
-      },
-    });
+    this.messagesTotal = connectorMetrics.platform_connector_socket_messages_total.create(metrics);
+    connectorMetrics.platform_connector_socket_messages_waiting.create(metrics, (gauge) =>
+      gauge.set(this.open.size),
+    );
   }
 
   /** Adds a message to the queue. Never throws or waits. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { TransportMethod } from '@stream-events/platforms';
-import { FailureLog, Gauge, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, Registry, WorkerLoop, type Logger } from '@stream-events/service';
 import { UserPlatforms } from '../connections/user-platforms.service.js';
 import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { DeliveryGaps } from '../sockets/delivery-gaps.service.js';
@@ -9,6 +9,7 @@ import { UserSessionsRepository, type RemovedUserSession } from '../sockets/user
 import { ReconciliationSchedule } from '../subscriptions/reconciliation-schedule.repository.js';
 import { SubscriptionsRepository } from '../subscriptions/subscriptions.repository.js';
 import { connectorStopped, sourceOf, UserSocket } from './user-socket.js';
+import { connectorMetrics } from '../metrics.js';
 
 const idleMs = 1_000;
 const maxBackoffMs = 5_000;
@@ -51,17 +52,10 @@ export class UserSockets {
         failures.warn('cannot maintain the event sockets of users, retrying within 5 s', { err: error });
       },
     });
-    const { held } = this;
-    new Gauge({
-      name: 'platform_connector_user_sockets',
-      help: 'Event sockets of users that this process holds, by whether they are connected',
-      labelNames: ['connected'],
-      registers: [metrics],
-      collect() {
-        const connected = [...held.values()].filter(({ isConnected }) => isConnected).length;
-        this.set({ connected: 'true' }, connected);
-        this.set({ connected: 'false' }, held.size - connected);
-      },
+    connectorMetrics.platform_connector_user_sockets.create(metrics, (gauge) => {
+      const connected = [...this.held.values()].filter(({ isConnected }) => isConnected).length;
+      gauge.set({ connected: 'true' }, connected);
+      gauge.set({ connected: 'false' }, this.held.size - connected);
     });
   }
 

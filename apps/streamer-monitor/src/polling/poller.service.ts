@@ -1,18 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { lookUpStreams, maxLookUp } from '@stream-events/contracts';
 import { RequestClient } from '@stream-events/messaging';
-import {
-  Counter,
-  FailureLog,
-  Gauge,
-  LOGGER,
-  readForGauge,
-  Registry,
-  WorkerLoop,
-  type Logger,
-} from '@stream-events/service';
+import { FailureLog, LOGGER, readForGauge, Registry, WorkerLoop, type Logger } from '@stream-events/service';
 import { ClaimsRepository, type Claim } from './claims.repository.js';
 import { PollRecorder } from './poll-recorder.service.js';
+import { monitorMetrics } from '../metrics.js';
 
 // How many batches an instance polls at a time: it looks up one while it records the other.
 const batchesInFlight = 2;
@@ -108,54 +100,22 @@ export class Poller {
 }
 
 function countPolls(metrics: Registry) {
-  const registers = [metrics];
   return {
-    batchesTotal: new Counter({
-      name: 'streamer_monitor_poll_batches_total',
-      help: 'Look-ups of up to 100 streamers on the platform, by outcome',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    claimedTotal: new Counter({
-      name: 'streamer_monitor_polls_claimed_total',
-      help: 'Streamers claimed for polling',
-      registers,
-    }),
-    missesTotal: new Counter({
-      name: 'streamer_monitor_polls_absent_total',
-      help: 'Polls that did not find the streamer live',
-      registers,
-    }),
-    changesTotal: new Counter({
-      name: 'streamer_monitor_polls_changed_total',
-      help: 'Polls that were not routine, and were therefore handled one by one',
-      registers,
-    }),
-    passesTotal: new Counter({
-      name: 'streamer_monitor_polling_passes_total',
-      help: 'Polling passes of this instance: times that it polled until no streamer was due',
-      registers,
-    }),
+    batchesTotal: monitorMetrics.streamer_monitor_poll_batches_total.create(metrics),
+    claimedTotal: monitorMetrics.streamer_monitor_polls_claimed_total.create(metrics),
+    missesTotal: monitorMetrics.streamer_monitor_polls_absent_total.create(metrics),
+    changesTotal: monitorMetrics.streamer_monitor_polls_changed_total.create(metrics),
+    passesTotal: monitorMetrics.streamer_monitor_polling_passes_total.create(metrics),
   };
 }
 
 function measureStreamers(claims: ClaimsRepository, failureLog: FailureLog, metrics: Registry): void {
-  new Gauge({
-    name: 'streamer_monitor_poll_lag_seconds',
-    help: 'Seconds that the most overdue streamer has been waiting for a poll; every instance reports the same value',
-    registers: [metrics],
-    async collect() {
-      const seconds = await readForGauge(this, failureLog, () => claims.measureLag());
-      this.set(seconds ?? Number.NaN);
-    },
+  monitorMetrics.streamer_monitor_poll_lag_seconds.create(metrics, async (gauge) => {
+    const seconds = await readForGauge(gauge, failureLog, () => claims.measureLag());
+    gauge.set(seconds ?? Number.NaN);
   });
-  new Gauge({
-    name: 'streamer_monitor_streams_running',
-    help: 'Running streams; every instance reports the same value',
-    registers: [metrics],
-    async collect() {
-      const count = await readForGauge(this, failureLog, () => claims.countRunning());
-      this.set(count ?? Number.NaN);
-    },
+  monitorMetrics.streamer_monitor_streams_running.create(metrics, async (gauge) => {
+    const count = await readForGauge(gauge, failureLog, () => claims.countRunning());
+    gauge.set(count ?? Number.NaN);
   });
 }

@@ -9,16 +9,16 @@ import {
   type Outcome,
 } from '@stream-events/messaging';
 import {
-  Counter,
   FailureLog,
-  Gauge,
   LOGGER,
   readForGauge,
   Registry,
+  type Counter,
   type Logger,
 } from '@stream-events/service';
 import { StreamRecorder } from '../streams/stream-recorder.service.js';
 import { parseStreamMessage, UnreadableEventError } from './stream-event.external.js';
+import { monitorMetrics } from '../metrics.js';
 
 type RecordingOutcome = 'applied' | 'ignored' | 'unreadable' | 'failed';
 
@@ -57,12 +57,7 @@ export class StreamEventsConsumer {
     metrics: Registry,
   ) {
     this.failureLog = new FailureLog(logger);
-    this.eventsTotal = new Counter({
-      name: 'streamer_monitor_events_total',
-      help: 'Attempts to record a stream-online or stream-offline event, by event type and outcome: applied, ignored, unreadable (discarded), or failed (retried later)',
-      labelNames: ['event_type', 'outcome'],
-      registers: [metrics],
-    });
+    this.eventsTotal = monitorMetrics.streamer_monitor_events_total.create(metrics);
     const handling = { maxInFlight, handle: (message: DeliveredMessage) => this.handle(message) };
     const events = platformEvents('streamer-monitor-streams');
     this.consumer = new DurableConsumer(
@@ -106,13 +101,8 @@ export class StreamEventsConsumer {
 }
 
 function measureWaiting(consumer: DurableConsumer, failureLog: FailureLog, metrics: Registry): void {
-  new Gauge({
-    name: 'streamer_monitor_events_waiting',
-    help: 'Stream events on the EVENTS stream that are not read yet; every instance reports the same value',
-    registers: [metrics],
-    async collect() {
-      const count = await readForGauge(this, failureLog, () => consumer.countPending());
-      this.set(count ?? Number.NaN);
-    },
+  monitorMetrics.streamer_monitor_events_waiting.create(metrics, async (gauge) => {
+    const count = await readForGauge(gauge, failureLog, () => consumer.countPending());
+    gauge.set(count ?? Number.NaN);
   });
 }

@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, lagBuckets, type Registry } from '@stream-events/service';
+import type { Counter, Histogram, Registry } from '@stream-events/service';
 import type { Closing, LiveConnection } from './live-connection.js';
+import { gatewayMetrics } from '../../metrics.js';
 
 /** Measures the live connections of this process. */
 export class ConnectionMetrics {
@@ -13,39 +14,13 @@ export class ConnectionMetrics {
     catchUps: Readonly<Record<'running' | 'waiting', number>>,
     registry: Registry,
   ) {
-    const registers = [registry];
-    this.deliveredTotal = new Counter({
-      name: 'live_events_delivered_total',
-      help: 'Events that were sent live, counted once per client',
-      registers,
-    });
-    this.replayedTotal = new Counter({
-      name: 'live_replays_total',
-      help: 'Replayed events, counted once per client: sent, or dropped because the client was too slow',
-      labelNames: ['result'],
-      registers,
-    });
-    this.closedTotal = new Counter({
-      name: 'live_connections_closed_total',
-      help: 'Live connections that ended, by reason; left: closed by the client',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.lag = new Histogram({
-      name: 'live_delivery_lag_seconds',
-      help: 'Time from the receipt of the oldest event of an event-loop turn until it was written to the sockets of live clients',
-      buckets: lagBuckets,
-      registers,
-    });
-    new Gauge({
-      name: 'live_catch_ups',
-      help: 'Live connections that read older events from the EVENTS stream, or wait for their turn to do so',
-      labelNames: ['state'],
-      registers,
-      collect() {
-        this.set({ state: 'running' }, catchUps.running);
-        this.set({ state: 'waiting' }, catchUps.waiting);
-      },
+    this.deliveredTotal = gatewayMetrics.live_events_delivered_total.create(registry);
+    this.replayedTotal = gatewayMetrics.live_replays_total.create(registry);
+    this.closedTotal = gatewayMetrics.live_connections_closed_total.create(registry);
+    this.lag = gatewayMetrics.live_delivery_lag_seconds.create(registry);
+    gatewayMetrics.live_catch_ups.create(registry, (gauge) => {
+      gauge.set({ state: 'running' }, catchUps.running);
+      gauge.set({ state: 'waiting' }, catchUps.waiting);
     });
     measureConnections(connections, registry);
   }
@@ -73,30 +48,16 @@ function measureConnections(
   connections: ReadonlyMap<Pick<LiveConnection, 'progress'>, unknown>,
   registry: Registry,
 ): void {
-  const registers = [registry];
-  const lagEvents = new Gauge({
-    name: 'live_slowest_connection_lag_events',
-    help: 'Number of events that the slowest live connection is behind the stream',
-    registers,
-  });
-  const unreadBytes = new Gauge({
-    name: 'live_slowest_connection_unread_bytes',
-    help: 'Bytes that the slowest live client has not read yet. Above a limit (1 MiB for a WebSocket), the gateway closes the connection if the client reads nothing for 10 s',
-    registers,
-  });
-  new Gauge({
-    name: 'live_connections',
-    help: 'Open live connections',
-    registers,
-    collect() {
-      let [mostEvents, mostBytes] = [0, 0];
-      for (const { progress } of connections.keys()) {
-        mostEvents = Math.max(mostEvents, progress.lagEvents ?? 0);
-        mostBytes = Math.max(mostBytes, progress.unreadBytes);
-      }
-      lagEvents.set(mostEvents);
-      unreadBytes.set(mostBytes);
-      this.set(connections.size);
-    },
+  const lagEvents = gatewayMetrics.live_slowest_connection_lag_events.create(registry);
+  const unreadBytes = gatewayMetrics.live_slowest_connection_unread_bytes.create(registry);
+  gatewayMetrics.live_connections.create(registry, (gauge) => {
+    let [mostEvents, mostBytes] = [0, 0];
+    for (const { progress } of connections.keys()) {
+      mostEvents = Math.max(mostEvents, progress.lagEvents ?? 0);
+      mostBytes = Math.max(mostBytes, progress.unreadBytes);
+    }
+    lagEvents.set(mostEvents);
+    unreadBytes.set(mostBytes);
+    gauge.set(connections.size);
   });
 }

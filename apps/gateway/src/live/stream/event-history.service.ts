@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Counter, FailureLog, LOGGER, Registry, type Logger } from '@stream-events/service';
+import { FailureLog, LOGGER, Registry, type Counter, type Logger } from '@stream-events/service';
 import { ErasedMessages } from './erased-messages.js';
 import { EventsStreamClient, type StreamMessage } from './events-stream-client.js';
 import { LiveEvent } from './live-event.js';
@@ -8,6 +8,7 @@ import { pageLength, type FoundMessages } from './page-reader.js';
 import { PageReaders } from './page-readers.js';
 import { untilAborted } from './until-aborted.js';
 import { maxRingBufferBytes } from '../live-limits.js';
+import { gatewayMetrics } from '../../metrics.js';
 
 /** The next events on the stream, or why they cannot be read. */
 export type HistoryPage =
@@ -58,12 +59,7 @@ export class EventHistory {
   ) {
     this.failures = new FailureLog(logger);
     this.readers = new PageReaders(stream);
-    this.pagesTotal = new Counter({
-      name: 'live_history_pages_total',
-      help: 'Pages of older events for live clients, by source: read from the stream, or shared from memory',
-      labelNames: ['source'],
-      registers: [metrics],
-    });
+    this.pagesTotal = gatewayMetrics.live_history_pages_total.create(metrics);
   }
 
   /**
