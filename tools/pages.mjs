@@ -6,8 +6,7 @@ import { root } from './prepare.mjs';
 const parts = /<!-- generated: (?!end)(?<what>.+) -->[^]*?<!-- generated: end -->/g;
 
 /** Returns the text of a page with up-to-date generated parts. */
-export async function printPage(path) {
-  const page = readFileSync(path, 'utf8');
+export async function printPage(page) {
   const printed = await Promise.all([...page.matchAll(parts)].map(({ groups }) => printPart(groups.what)));
   return page.replace(
     parts,
@@ -16,8 +15,11 @@ export async function printPage(path) {
 }
 
 async function printPart(what) {
-  if (what.startsWith('code ')) return printCode(what.slice('code '.length));
+  const [kind, file] = what.split(' ');
+  if (kind === 'consumer') return printCode('ts', `// ${file}\n`, `apps/all-in-one/e2e/consuming/${file}`);
+  if (kind === 'example') return printCode('js', '', `libs/client/examples/${file}`);
   const print = {
+    configuration: printConfiguration,
     filters: printFilters,
     'gap reasons': printGapReasons,
     'close codes': printCloseCodes,
@@ -26,14 +28,61 @@ async function printPart(what) {
     metrics: () => printMetrics(printTable),
   }[what];
   if (!print) throw new Error(`tools/pages.mjs has no generator for "${what}"`);
-  const prettier = await import('prettier');
-  return (await prettier.format(await print(), { parser: 'markdown' })).trim();
+  return print();
 }
 
 /** Prints an example program, which a test runs. */
-function printCode(file) {
-  const code = readFileSync(`${root}apps/all-in-one/e2e/consuming/${file}`, 'utf8');
-  return `\`\`\`ts\n// ${file}\n${code}\`\`\``;
+function printCode(language, heading, path) {
+  return `\`\`\`${language}\n${heading}${readFileSync(root + path, 'utf8')}\`\`\``;
+}
+
+/** Returns the services that the Helm chart runs. */
+export async function loadServices() {
+  return [
+    (await import('../apps/gateway/dist/gateway.app.js')).gateway,
+    (await import('../apps/events/dist/events.app.js')).events,
+    (await import('../apps/platform-connector/dist/platform-connector.app.js')).platformConnector,
+    (await import('../apps/streamer-monitor/dist/streamer-monitor.app.js')).streamerMonitor,
+  ];
+}
+
+/** Prints the table of environment variables from the apps' declarations. */
+async function printConfiguration() {
+  const [gateway, events, connector, monitor] = await loadServices();
+  const { platformSimulator: simulator } =
+    await import('../apps/platform-simulator/dist/platform-simulator.app.js');
+  const allInOne = await import('../apps/all-in-one/dist/all-in-one.config.js');
+  const apps = { gateway, events, connector, monitor, simulator, 'npm start': allInOne };
+  const rows = new Map();
+  for (const [app, { variables }] of Object.entries(apps))
+    for (const [name, variable] of Object.entries(variables)) {
+      const row = rows.get(name) ?? { variable, defaults: new Map() };
+      row.defaults.set(app, printDefault(variable));
+      rows.set(name, row);
+    }
+  const cells = [...rows].map(([name, { variable, defaults }]) => {
+    const secret = variable.isSecret ? ` Secret: also as \`${name}_FILE\`.` : '';
+    return [
+      `\`${name}\``,
+      printDefaults(defaults),
+      [...defaults.keys()].join(', '),
+      `${variable.description}.${secret}`,
+    ];
+  });
+  return printTable(['variable', 'default', 'read by', 'meaning'], cells);
+}
+
+function printDefaults(defaults) {
+  const texts = new Set(defaults.values());
+  if (texts.size === 1) return [...texts][0];
+  return [...defaults].map(([app, text]) => `${app}: ${text}`).join('; ');
+}
+
+function printDefault(variable) {
+  if (variable.defaultText) return variable.defaultText;
+  if (!('defaultValue' in variable)) return 'required';
+  const value = variable.defaultValue;
+  return value === undefined ? 'none' : `\`${[value].flat().join(',')}\``;
 }
 
 async function printFilters() {
