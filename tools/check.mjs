@@ -1,11 +1,13 @@
-// npm run check: checks format, types, lint, import boundaries, generated files, and API descriptions. Installs missing packages and builds
-// changed projects.
+// npm run check: checks format, types, lint, import boundaries, generated files, links, and API descriptions. Installs missing packages and
+// builds changed projects.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { generate } from './generate.mjs';
+import { findBrokenLinks } from './links.mjs';
 import { prepare, root } from './prepare.mjs';
 
-const bin = `${root}node_modules/`;
+const prettier = 'prettier/bin/prettier.cjs';
+const eslint = 'eslint/bin/eslint.js';
 
 /** Half of the code to lint. */
 const largeProjects = ['apps/console', 'apps/events', 'apps/gateway', 'apps/streamer-monitor'];
@@ -13,18 +15,15 @@ const largeProjects = ['apps/console', 'apps/events', 'apps/gateway', 'apps/stre
 step('Format, types, lint, import boundaries');
 prepare();
 // Two chains, which take about as long, for two cores.
-await Promise.all([
-  checkFormat()
-    .then(() => lint(...largeProjects))
-    .then(checkBoundaries),
-  lint('.', ...[...largeProjects, 'tools/boundary-probe'].map((path) => `--ignore-pattern=${path}`)).then(
-    checkTypes,
-  ),
-]);
+await Promise.all([checkFormatAndLargeProjects(), checkOthersAndTypes()]);
 
 step('Generated files');
 const stale = await generate({ write: false });
 if (stale.length > 0) fail(`Stale: ${stale.join(', ')}. Run: npm run generate`);
+
+step('Links');
+const broken = findBrokenLinks();
+if (broken.length > 0) fail(`Links that lead nowhere:\n${broken.join('\n')}`);
 
 step('API descriptions');
 await checkOpenApi();
@@ -32,20 +31,22 @@ await checkAsyncApi();
 
 process.stdout.write('\nAll checks passed.\n');
 
-async function checkFormat() {
+async function checkFormatAndLargeProjects() {
   const cache = ['--cache', '--cache-strategy=content'];
-  const format = await runTool('prettier/bin/prettier.cjs', '--check', '--log-level=warn', ...cache, '.');
-  if (format.status !== 0) fail(`${format.output}Run: npx prettier --write .`);
+  await requireSuccess(prettier, '--check', '--log-level=warn', ...cache, '.');
+  await requireSuccess(eslint, '--max-warnings=0', ...largeProjects);
+  await checkBoundaries();
 }
 
-async function checkTypes() {
-  const types = await runTool('typescript-7/bin/tsc', '-p', 'tsconfig.json');
-  if (types.status !== 0) fail(types.output);
+async function checkOthersAndTypes() {
+  const ignored = [...largeProjects, 'tools/boundary-probe'].map((path) => `--ignore-pattern=${path}`);
+  await requireSuccess(eslint, '--max-warnings=0', '.', ...ignored);
+  await requireSuccess('typescript-7/bin/tsc', '-p', 'tsconfig.json');
 }
 
-async function lint(...paths) {
-  const { status, output } = await runEslint('--max-warnings=0', ...paths);
-  if (status !== 0) fail(output);
+async function requireSuccess(tool, ...args) {
+  const { error, stdout, stderr } = await runTool(tool, ...args);
+  if (error) fail(`${tool} failed:\n${stdout}${stderr}`);
 }
 
 /**
@@ -53,7 +54,7 @@ async function lint(...paths) {
  * silently accepts every import if Nx's project graph, which the build writes, is missing.
  */
 async function checkBoundaries() {
-  const { stdout } = await runEslint('--format=json', 'tools/boundary-probe');
+  const { stdout } = await runTool(eslint, '--format=json', 'tools/boundary-probe');
   const rejected = JSON.parse(stdout).flatMap(({ filePath, messages }) =>
     messages
       .filter(({ ruleId }) => /enforce-module-boundaries|restricted-imports/.test(ruleId))
@@ -64,16 +65,12 @@ async function checkBoundaries() {
     fail(`The boundary rules are not active: they rejected [${rejected}] instead of [${forbidden}].`);
 }
 
-function runEslint(...args) {
-  return runTool('eslint/bin/eslint.js', '--no-color', ...args);
-}
-
 /** Runs a tool from node_modules. */
 function runTool(path, ...args) {
   const options = { cwd: root, env: { ...process.env, NX_DAEMON: 'false' }, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
-    execFile(process.execPath, [bin + path, ...args], options, (error, stdout, stderr) =>
-      resolve({ status: error ? (error.code ?? 1) : 0, stdout, output: stdout + stderr }),
+    execFile(process.execPath, [`${root}node_modules/${path}`, ...args], options, (error, stdout, stderr) =>
+      resolve({ error, stdout, stderr }),
     );
   });
 }

@@ -1,0 +1,46 @@
+// Finds broken links between the files of this repository: in Markdown pages, and to pages of docs in all other files, such as code, alerts,
+// and error messages.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { root } from './prepare.mjs';
+
+/** Returns the broken links, as `<file>: <link>`. */
+export function findBrokenLinks() {
+  const list = ['ls-files', '--cached', '--others', '--exclude-standard'];
+  const files = execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\n');
+  return files
+    .filter((file) => /\.(md|tsx?|mjs|ya?ml|tpl|txt|sh|json)$/.test(file) && existsSync(root + file))
+    .flatMap((file) => {
+      const text = readFileSync(root + file, 'utf8');
+      const links = file.endsWith('.md') ? listLinks(file, text) : [];
+      const mentions = [
+        ...text.matchAll(/(?:"([^"\n]+)" in )?(?<![\w/.-])(docs\/[\w/-]+\.md(?:#[\w-]+)?)/g),
+      ].map(([, heading, link]) => (heading ? `${link}#${anchorOf(heading)}` : link));
+      const broken = [...links, ...mentions].filter((link) => !leadsSomewhere(link));
+      return broken.map((link) => `${file}: ${link}`);
+    });
+}
+
+/** Returns the links of a page to files, relative to the root. */
+function listLinks(page, text) {
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
+  return targets
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => (target.startsWith('#') ? page + target : posix.join(posix.dirname(page), target)));
+}
+
+function leadsSomewhere(link) {
+  const [path, anchor] = link.split('#');
+  if (!anchor || !existsSync(root + path)) return existsSync(root + path);
+  const page = readFileSync(root + path, 'utf8').replaceAll(/^```[^]*?^```/gm, '');
+  return [...page.matchAll(/^#+ (.+)$/gm)].some(([, heading]) => anchorOf(heading) === anchor);
+}
+
+/** Derives the anchor of a heading as GitHub does. */
+function anchorOf(heading) {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
