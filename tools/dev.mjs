@@ -1,8 +1,7 @@
 // npm run dev: like npm start, with the inspector and source maps. Builds and restarts the services when a source file changes.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { build, prepare, root } from './prepare.mjs';
 
@@ -13,9 +12,6 @@ const inspector = '127.0.0.1:9229';
 
 // A change to these restarts PostgreSQL, NATS, and the simulated platform too.
 const keptProjects = ['apps/all-in-one', 'apps/platform-simulator', 'libs/embedded'];
-
-/** Projects with outputs that `compile` wrote. */
-const patched = new Set();
 
 let isStopping = false;
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (isStopping = true));
@@ -30,9 +26,7 @@ Stream Event Service in development mode
 
 `);
 prepare();
-const { transformFile } = await import('@swc/core');
 const consoleServer = serveConsole();
-let isBuilt = true;
 let seen = scanSources();
 let servers = startServers();
 let services = await startServices();
@@ -41,8 +35,7 @@ while (!isStopping) {
   if (changed.length === 0) break;
   process.stdout.write(`\n  Changed: ${changed.join(', ')}\n`);
   // Stop the old services only after a successful build. After a failed build, wait for the next change.
-  isBuilt = (isBuilt && (await compile(changed))) || rebuild();
-  if (!isBuilt) continue;
+  if (!build()) continue;
   await stop(services);
   if (hasEnded(servers.child) || changed.some((path) => keptProjects.includes(projectOf(path)))) {
     await stop(servers.child);
@@ -53,18 +46,6 @@ while (!isStopping) {
 await stop(services);
 await stop(servers.child);
 consoleServer.kill();
-removePatched();
-
-function rebuild() {
-  removePatched();
-  return build();
-}
-
-/** Removes outputs with files that `compile` wrote: Nx would take them for those of its last build. */
-function removePatched() {
-  for (const project of patched) rmSync(`${root}${project}/dist`, { recursive: true, force: true });
-  patched.clear();
-}
 
 /** Serves the console from its sources, so that the page shows changes without a restart of the services. */
 function serveConsole() {
@@ -116,33 +97,6 @@ function hasEnded({ exitCode, signalCode }) {
 
 function projectOf(path) {
   return path.split('/').slice(0, 2).join('/');
-}
-
-/**
- * Compiles the changed files into the folders that a build writes, which takes milliseconds. Returns false if only a build can do it, or if
- * a file has an error, which the build then prints.
- */
-async function compile(paths) {
-  const isSimple = (path) =>
-    path.endsWith('.ts') &&
-    existsSync(root + path) &&
-    /^swc src [^&]*$/.test(
-      JSON.parse(readFileSync(`${root}${projectOf(path)}/package.json`, 'utf8')).scripts.build ?? '',
-    );
-  if (!paths.every(isSimple)) return false;
-  try {
-    const options = { configFile: `${root}.swcrc`, sourceMaps: 'inline' };
-    const compiled = await Promise.all(paths.map((path) => transformFile(root + path, options)));
-    for (const [index, path] of paths.entries()) {
-      patched.add(projectOf(path));
-      const target = root + path.replace('/src/', '/dist/').replace(/\.ts$/, '.js');
-      mkdirSync(dirname(target), { recursive: true });
-      writeFileSync(target, compiled[index].code);
-    }
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Waits for a change and returns the changed files. Returns none after Ctrl-C. */

@@ -92,7 +92,9 @@ export function run(command, args, advice) {
  */
 export function build(options = []) {
   const sources = describeSources();
-  if (existsSync(builtMark) && readFileSync(builtMark, 'utf8') === sources && isBuilt()) return true;
+  // Somebody may have deleted the outputs.
+  const isBuilt = existsSync(`${root}apps/all-in-one/dist`);
+  if (existsSync(builtMark) && readFileSync(builtMark, 'utf8') === sources && isBuilt) return true;
   process.stdout.write('  Build: checking for changes\n');
   rmSync(builtMark, { force: true });
   const args = [
@@ -127,18 +129,6 @@ function describeSources() {
   };
   for (const path of buildInputs) add(path);
   return hash.digest('hex');
-}
-
-/** Whether every project with a build has its output. `npm run dev` deletes outputs that it has changed. */
-function isBuilt() {
-  return ['apps', 'libs'].every((folder) =>
-    readdirSync(`${root}${folder}`).every((name) => {
-      const manifest = `${root}${folder}/${name}/package.json`;
-      if (!existsSync(manifest)) return true;
-      const { scripts } = JSON.parse(readFileSync(manifest, 'utf8'));
-      return scripts?.build === undefined || existsSync(`${root}${folder}/${name}/dist`);
-    }),
-  );
 }
 
 function environment() {
