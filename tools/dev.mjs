@@ -11,7 +11,7 @@ const scanIntervalMs = 250;
 const inspector = '127.0.0.1:9229';
 
 // A change to these restarts PostgreSQL, NATS, and the simulated platform too.
-const keptProjects = ['apps/all-in-one', 'apps/platform-simulator', 'libs/embedded'];
+const keptProjects = ['apps/all-in-one/', 'apps/platform-simulator/', 'libs/embedded/'];
 
 let isStopping = false;
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (isStopping = true));
@@ -37,7 +37,7 @@ while (!isStopping) {
   // Stop the old services only after a successful build. After a failed build, wait for the next change.
   if (!build()) continue;
   await stop(services);
-  if (hasEnded(servers.child) || changed.some((path) => keptProjects.includes(projectOf(path)))) {
+  if (hasEnded(servers.child) || changed.some((path) => keptProjects.some((kept) => path.startsWith(kept)))) {
     await stop(servers.child);
     servers = startServers();
   }
@@ -93,10 +93,6 @@ async function stop(child) {
 /** Node sets one of these, depending on whether a process exited or a signal ended it. */
 function hasEnded({ exitCode, signalCode }) {
   return exitCode !== null || signalCode !== null;
-}
-
-function projectOf(path) {
-  return path.split('/').slice(0, 2).join('/');
 }
 
 /** Waits for a change and returns the changed files. Returns none after Ctrl-C. */

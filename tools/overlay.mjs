@@ -41,18 +41,8 @@ compressFiles(dist);
  */
 function checkScripts() {
   const versions = readVersions();
-  const find = (code) => findNewerParts(code, versions);
   const paths = readdirSync(dist, { recursive: true }).filter((path) => path.endsWith('.js'));
-  const faults = paths.flatMap((path) => find(readFileSync(dist + path, 'utf8')));
-  // Test the check itself: it must reject these newer features.
-  for (const newer of [
-    '/a/v',
-    'Promise.withResolvers()',
-    'new CloseWatcher()',
-    '[].toSorted()',
-    'body.checkVisibility()',
-  ])
-    if (find(newer).length === 0) faults.push(`the check does not work: it accepts ${newer}`);
+  const faults = paths.flatMap((path) => findNewerParts(readFileSync(dist + path, 'utf8'), versions));
   if (faults.length === 0) return;
   process.stderr.write(`Chromium ${oldestChrome} cannot run the overlay:\n${faults.join('\n')}\n`);
   process.exit(1);

@@ -1,6 +1,5 @@
 // Prints the generated parts of the pages in docs. A part is between `<!-- generated: <what> -->` and `<!-- generated: end -->`.
 import { readFileSync } from 'node:fs';
-import { printMetrics } from './metrics.mjs';
 import { root } from './prepare.mjs';
 
 const parts = /<!-- generated: (?!end)(?<what>.+) -->[^]*?<!-- generated: end -->/g;
@@ -18,17 +17,31 @@ async function printPart(what) {
   const [kind, file] = what.split(' ');
   if (kind === 'consumer') return printCode('ts', `// ${file}\n`, `apps/all-in-one/e2e/consuming/${file}`);
   if (kind === 'example') return printCode('js', '', `libs/client/examples/${file}`);
+  const contracts = await import('../libs/contracts/dist/index.js');
   const print = {
     configuration: printConfiguration,
-    filters: printFilters,
-    'gap reasons': printGapReasons,
+    filters: () => printTexts(['filter', 'matches'], contracts.eventFilters, 'description'),
+    'gap reasons': async () =>
+      printTexts(['reason', 'meaning'], (await importLive('gap-reasons')).gapReasons),
     'close codes': printCloseCodes,
-    controls: printControls,
+    controls: () => printTexts(['control', 'meaning'], contracts.liveControls),
     limits: printLimits,
-    metrics: () => printMetrics(printTable),
+    metrics: printMetrics,
   }[what];
   if (!print) throw new Error(`tools/pages.mjs has no generator for "${what}"`);
   return print();
+}
+
+/** Prints the text of each key of an object. With a field, the texts are in this field of the values. */
+function printTexts(head, object, field) {
+  const rows = Object.entries(object).map(([key, value]) => [`\`${key}\``, field ? value[field] : value]);
+  return printTable(head, rows);
+}
+
+async function printCloseCodes() {
+  const { closeCodes } = await importLive('close-codes');
+  const rows = Object.values(closeCodes).map(({ code, text }) => [code, text]);
+  return printTable(['code', 'meaning'], rows);
 }
 
 /** Prints an example program, which a test runs. */
@@ -85,38 +98,6 @@ function printDefault(variable) {
   return value === undefined ? 'none' : `\`${[value].flat().join(',')}\``;
 }
 
-async function printFilters() {
-  const { eventFilters } = await import('../libs/contracts/dist/index.js');
-  return printTable(
-    ['filter', 'matches'],
-    Object.entries(eventFilters).map(([name, { description }]) => [`\`${name}\``, description]),
-  );
-}
-
-async function printGapReasons() {
-  const { gapReasons } = await importLive('gap-reasons');
-  return printTable(
-    ['reason', 'meaning'],
-    Object.entries(gapReasons).map(([reason, text]) => [`\`${reason}\``, text]),
-  );
-}
-
-async function printCloseCodes() {
-  const { closeCodes } = await importLive('close-codes');
-  return printTable(
-    ['code', 'meaning'],
-    Object.values(closeCodes).map(({ code, text }) => [code, text]),
-  );
-}
-
-async function printControls() {
-  const { liveControls } = await import('../libs/contracts/dist/index.js');
-  return printTable(
-    ['control', 'meaning'],
-    Object.entries(liveControls).map(([control, text]) => [`\`${control}\``, text]),
-  );
-}
-
 async function printLimits() {
   const limits = await importLive('live-limits');
   const { catchUpLimits, connectionLimits, keepAliveMs, maxBufferedBytes, webSocketLimits } = limits;
@@ -145,6 +126,37 @@ async function printLimits() {
       ['events per second of a rehearsal', print(rehearsalLimits.eventsPerSecond)],
     ],
   );
+}
+
+/** The projects with metrics, by the title of their table. */
+const meteredProjects = {
+  Gateway: ['apps/gateway'],
+  'Events service': ['apps/events'],
+  'Platform connector': ['apps/platform-connector'],
+  'Streamer monitor': ['apps/streamer-monitor'],
+  'Several services': ['libs/database', 'libs/ingest', 'libs/messaging', 'libs/service'],
+};
+
+/** Prints the declared metrics as one table per service. A test compares the page with the exported metrics. */
+async function printMetrics() {
+  const { collectDefaultMetrics, Registry } = await import('prom-client');
+  const sections = [];
+  for (const [title, projects] of Object.entries(meteredProjects)) {
+    const modules = await Promise.all(projects.map((path) => import(`../${path}/dist/metrics.js`)));
+    sections.push([title, modules.flatMap((module) => Object.values(module).flatMap(Object.values))]);
+  }
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  sections.push(['Every process', registry.getMetricsAsArray()]);
+  return sections.map(([title, metrics]) => `### ${title}\n\n${printMetricTable(metrics)}`).join('\n\n');
+}
+
+function printMetricTable(metrics) {
+  const sorted = metrics.sort((one, other) => (one.name < other.name ? -1 : 1));
+  const rows = sorted.map(({ name, type, labels, labelNames = labels, help }) => {
+    return [`\`${name}\``, type, labelNames.map((label) => `\`${label}\``).join(', '), help];
+  });
+  return printTable(['metric', 'type', 'labels', 'meaning'], rows);
 }
 
 function importLive(file) {

@@ -11,33 +11,21 @@ export default class MixedKinds extends TestSequencer {
     // Jest's sort also loads the durations of the previous run. On a new machine, there are none.
     const sorted = super.sort(tests);
     const hasDurations = sorted.every(({ duration }) => duration !== undefined);
-    const kinds = new Map();
-    for (const test of sorted) {
-      const kind = kindOf(test);
-      const seconds = Math.max(hasDurations ? test.duration / 1_000 : estimateSeconds(test, kind), 0.001);
-      if (!kinds.has(kind)) kinds.set(kind, []);
-      kinds.get(kind).push({ test, seconds });
+    const slowestFirst = sorted
+      .map((test) => {
+        const kind = kindOf(test);
+        const seconds = hasDurations ? test.duration / 1_000 : estimateSeconds(test, kind);
+        return { test, kind, seconds: Math.max(seconds, 0.001) };
+      })
+      .sort((a, b) => b.seconds - a.seconds);
+    const totals = {};
+    for (const each of slowestFirst) {
+      each.before = totals[each.kind] ?? 0;
+      totals[each.kind] = each.before + each.seconds;
     }
-    return mix([...kinds.values()]);
-  }
-}
-
-/** Takes the next test of the kind that has had the smallest share of its time. */
-function mix(kinds) {
-  const queues = kinds.map((tests) => ({
-    tests: tests.sort((a, b) => b.seconds - a.seconds),
-    total: tests.reduce((sum, { seconds }) => sum + seconds, 0),
-    taken: 0,
-  }));
-  const inOrder = [];
-  for (;;) {
-    const [queue] = queues
-      .filter(({ tests }) => tests.length > 0)
-      .sort((a, b) => a.taken / a.total - b.taken / b.total);
-    if (queue === undefined) return inOrder;
-    const { test, seconds } = queue.tests.shift();
-    queue.taken += seconds;
-    inOrder.push(test);
+    // A test starts when this share of its kind's time has passed.
+    const shareBefore = ({ before, kind }) => before / totals[kind];
+    return slowestFirst.sort((a, b) => shareBefore(a) - shareBefore(b)).map(({ test }) => test);
   }
 }
 
