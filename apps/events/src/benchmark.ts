@@ -3,4 +3,3 @@
 export { schema } from './events.database.js';
 export { PartitionsRepository } from './store/partitions.repository.js';
 export { toRow, writeBatch, type EventRow } from './store/write-batch.js';
-export { StoreMetrics } from './store/store-metrics.js';

@@ -7,7 +7,6 @@ export * from './error-responder.filter.js';
 export * from './handles.js';
 export * from './instance-reporter.js';
 export * from './lagging-server.js';
-export { HandledRequests, SentRequests } from './message-metrics.js';
 export { readTrace, tracingOf, type EventTrace } from './message-traces.js';
 export * from './nats-server.strategy.js';
 export * from './parse-message.js';

@@ -60,14 +60,13 @@ class SocketBed {
   ) {}
 
   async connectChannel(): Promise<void> {
-    await this.simulate('limits', { device_interval_seconds: 1 });
+    await this.simulate('/limits', { device_interval_seconds: 1 });
     const login = `channel_${Date.now()}`;
-    const { users } = (await this.simulate('users', { login })) as { users: { id: string }[] }; // Safe cast: the simulator's reply
+    const { users } = await this.simulate<{ users: { id: string }[] }>('/users', { login });
     this.channelId = users[0]?.id ?? '';
-    const { user_code } = (await this.request('POST', '/api/v1/platform/connections')) as {
-      user_code: string;
-    }; // Safe cast: the API's reply
-    await this.simulate('device-codes', { user_code, decision: 'allow', login });
+    const connectionsPath = '/api/v1/platform/connections';
+    const { user_code } = await this.bed.system.request<{ user_code: string }>('POST', connectionsPath);
+    await this.simulate('/device-codes', { user_code, decision: 'allow', login });
     await this.until(({ subscriptions }) => Object.keys(subscriptions).join() === 'enabled');
   }
 
@@ -80,7 +79,7 @@ class SocketBed {
   async lose(fault: object): Promise<void> {
     const before = (await this.status()).delivery_gaps.length;
     this.bed.countFault();
-    await this.simulate('sockets', fault);
+    await this.simulate('/sockets', fault);
     await this.until(
       ({ delivery_gaps: gaps, subscriptions }) =>
         gaps.length > before &&
@@ -91,7 +90,7 @@ class SocketBed {
 
   async reconnect(): Promise<void> {
     await this.withoutGap('a reconnect', async () => {
-      await this.simulate('sockets', { action: 'reconnect' });
+      await this.simulate('/sockets', { action: 'reconnect' });
       await wait(10 * cheerEveryMs);
     });
   }
@@ -141,7 +140,7 @@ class SocketBed {
       const eventData = JSON.stringify(event);
       const entry = new LedgerEntry({ marker, kind: 'notification', eventType: 'channel-cheer', eventData });
       this.sent.push({ entry, at: Date.now() });
-      await this.simulate('occurrences', { type: 'channel.cheer', event });
+      await this.simulate('/occurrences', { type: 'channel.cheer', event });
       await wait(cheerEveryMs);
     }
   }
@@ -169,29 +168,11 @@ class SocketBed {
     throw new Error(`not recovered after ${recoveryLimitMs / 1_000} s: ${String(last)}`);
   }
 
-  private async status(): Promise<Status> {
-    return (await this.request('GET', '/api/v1/platform/status')) as Status; // Safe cast: the API's reply
+  private status(): Promise<Status> {
+    return this.bed.system.request('GET', '/api/v1/platform/status');
   }
 
-  private request(method: string, path: string): Promise<unknown> {
-    const [gateway] = this.bed.system.gateways;
-    return send(method, `${gateway?.url}${path}`, `Token ${this.bed.system.token}`);
+  private simulate<Reply>(path: string, body: object): Promise<Reply> {
+    return this.side.control('POST', path, body);
   }
-
-  private simulate(path: string, body: object): Promise<unknown> {
-    const { simulator, controlSecret } = this.side;
-    return send('POST', `${simulator.url}/simulator/${path}`, `Bearer ${controlSecret}`, body);
-  }
-}
-
-async function send(method: string, url: string, authorization: string, body?: object): Promise<unknown> {
-  const response = await fetch(url, {
-    method,
-    headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(10_000),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${url} returned ${response.status}: ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
 }

@@ -2,9 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { StoredEvent } from '@stream-events/contracts';
 import { StoreReader } from '../chaos/store-reader.js';
 import { waitFor } from '../measure/progress.js';
-import { GatewayClient } from '../platform-load/gateway-client.js';
-import { expectSuccess, requestJson } from '../platform-load/json-request.js';
-import { SimulatedPlatform } from '../platform-load/simulated-platform.js';
 import { startPlatformSide, type PlatformSide } from '../system/platform-side.js';
 import pg from 'pg';
 import { startServers, type Servers } from '../system/servers.js';
@@ -17,6 +14,11 @@ export interface Gap {
   from: number;
   until: number;
 }
+
+// Replies of the gateway and of the simulator.
+interface EventType { type: string; active: boolean }
+interface User { id: string; login: string }
+interface Status { subscriptions: Record<string, number> }
 
 const shards = 8;
 const activeTypes = ['stream.online', 'stream.offline', 'channel.update'];
@@ -63,14 +65,18 @@ export class ConduitBed {
 
   /** Resolves with the channels' ids when their subscriptions and all shards are enabled. */
   async monitorChannels(count: number): Promise<string[]> {
-    const client = new GatewayClient(this.system.gateways[0]?.url ?? '', this.system.token);
-    await client.activateOnly(activeTypes);
-    const users = await new SimulatedPlatform(this.side).addUsers(count);
-    for (const { login } of users) expectSuccess('add a streamer', await client.addStreamer(login));
+    const { system, side } = this;
+    const typesPath = '/api/v1/platform/event-types';
+    for (const { type, active } of await system.request<EventType[]>('GET', typesPath))
+      if (active && !activeTypes.includes(type))
+        await system.request('PUT', `${typesPath}/${type}`, { active: false });
+    const { users } = await side.control<{ users: User[] }>('POST', '/users', { count });
+    for (const { login } of users)
+      await system.request('POST', '/api/v1/streamers', { platform_username: login });
     // Plus one subscription to events about lost shards.
     const wanted = count * activeTypes.length + 1;
     const isReady = await waitFor(async () => {
-      const { subscriptions } = await client.readStatus();
+      const { subscriptions } = await system.request<Status>('GET', '/api/v1/platform/status');
       return subscriptions.enabled === wanted || undefined;
     }, patience);
     if (!isReady) throw new Error(`the subscriptions are not enabled after ${patience.limitMs / 1_000} s`);
@@ -95,11 +101,9 @@ export class ConduitBed {
   }
 
   readonly happen: Happen = async (type, event) => {
-    const { simulator, controlSecret } = this.side;
-    const headers = { authorization: `Bearer ${controlSecret}` };
-    const url = `${simulator.url}/simulator/occurrences`;
-    const reply = await requestJson<{ shards: string[] }>('POST', url, { headers, body: { type, event } });
-    const [shard] = expectSuccess('an occurrence', reply).shards;
+    const body = { type, event };
+    const { shards: passed } = await this.side.control<{ shards: string[] }>('POST', '/occurrences', body);
+    const [shard] = passed;
     if (shard === undefined)
       throw new Error('the platform sent no message for an occurrence: the channel has no subscription');
     return shard;

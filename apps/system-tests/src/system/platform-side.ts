@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { freePort, ServiceProcess } from '@stream-events/testing';
 import { databaseUrlFor } from './database-roles.js';
-import { PlatformTap } from './platform-tap.js';
 import type { ServerAddresses } from './servers.js';
-import type { System } from './system.js';
+import { requestJson, type System } from './system.js';
 
 /** The simulated platform, the connectors, and the monitors, as separate processes. */
 export interface PlatformSide {
   simulator: ServiceProcess;
   connectors: ServiceProcess[];
   monitors: ServiceProcess[];
-  /** All API and OAuth calls of the connectors pass through the tap. Event sockets and webhooks do not. */
-  tap: PlatformTap;
-  application: Application;
-  /** Secret of the simulator's control API. */
-  controlSecret: string;
+  /** Calls the simulator's control API with JSON. `path` starts below `/simulator`. */
+  control<Reply>(method: string, path: string, body?: object): Promise<Reply>;
   stop(): Promise<void>;
 }
 
@@ -43,7 +39,6 @@ export async function startPlatformSide(
   const controlSecret = randomBytes(32).toString('hex');
   const simulator = await createSimulator(application, controlSecret, gatewayUrl);
   await simulator.start();
-  const tap = await PlatformTap.start(simulator.url);
   const createConnector = async (): Promise<ServiceProcess> =>
     new ServiceProcess(
       'platform-connector',
@@ -51,8 +46,8 @@ export async function startPlatformSide(
         ...(await environmentOf('platform-connector', servers, databaseUrl)),
         ...credentialsOf(application),
         SECRET_KEY: secretKey,
-        PLATFORM_API_URL: `${tap.url}/helix`,
-        PLATFORM_AUTH_URL: `${tap.url}/oauth2`,
+        PLATFORM_API_URL: `${simulator.url}/helix`,
+        PLATFORM_AUTH_URL: `${simulator.url}/oauth2`,
         PLATFORM_WEBHOOK_SECRET: system.webhookSecret,
         PLATFORM_SOCKET_URL: `${simulator.url.replace(/^http/, 'ws')}/ws`,
         PUBLIC_URL: gatewayUrl,
@@ -71,7 +66,6 @@ export async function startPlatformSide(
   const services = [...connectors, ...monitors];
   const stop = async (): Promise<void> => {
     await Promise.all(services.map((service) => service.stop()));
-    await tap.stop();
     await simulator.stop();
   };
   try {
@@ -80,7 +74,14 @@ export async function startPlatformSide(
     await stop();
     throw error;
   }
-  return { simulator, connectors, monitors, tap, application, controlSecret, stop };
+  return {
+    simulator,
+    connectors,
+    monitors,
+    control: (method, path, body) =>
+      requestJson(method, `${simulator.url}/simulator${path}`, `Bearer ${controlSecret}`, body),
+    stop,
+  };
 }
 
 async function createSimulator(

@@ -20,10 +20,15 @@ export interface System {
   token: string;
   /** Login of that owner. */
   owner: { username: string; password: string };
+  /** Sends an owner's request with JSON to the first gateway. */
+  request<Reply>(method: string, path: string, body?: object): Promise<Reply>;
   /** Options that the services were started with. */
   options: ServiceProcessOptions;
   stop(): Promise<void>;
 }
+
+// Longer than any of the service's own time limits, so only a hanging request reaches it.
+const requestLimitMs = 20_000;
 
 // Shared by all systems of a run, so that one system can use another's database.
 const owner = { username: 'owner', password: randomBytes(12).toString('hex') };
@@ -82,12 +87,14 @@ export async function startSystem(
   try {
     await Promise.all(processes.map((process) => process.start()));
     const url = gateways[0]?.url ?? '';
+    const token = url === '' ? '' : await logIn(url);
     return {
       gateways,
       events,
       webhookSecret,
-      token: url === '' ? '' : await logIn(url),
+      token,
       owner,
+      request: (method, path, body) => requestJson(method, url + path, `Token ${token}`, body),
       options: size,
       stop,
     };
@@ -98,14 +105,32 @@ export async function startSystem(
 }
 
 async function logIn(url: string): Promise<string> {
-  const response = await fetch(`${url}/api-token-auth`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(owner),
+  return (await requestJson<{ token: string }>('POST', `${url}/api-token-auth`, undefined, owner)).token;
+}
+
+/**
+ * Sends and receives JSON.
+ *
+ * @throws Error if the status is not 2xx
+ */
+export async function requestJson<Reply>(
+  method: string,
+  url: string,
+  authorization?: string,
+  body?: object,
+): Promise<Reply> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(authorization !== undefined && { authorization }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(requestLimitMs),
   });
-  const { token } = (await response.json()) as { token?: string }; // Safe cast: the next line checks it
-  if (!response.ok || token === undefined) throw new Error(`the owner cannot log in: ${response.status}`);
-  return token;
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${url} returned ${response.status}: ${text}`);
+  return (text === '' ? undefined : JSON.parse(text)) as Reply; // Safe cast: callers know the API's replies
 }
 
 /** A system with several users, because each user may have only a limited number of connections. */
@@ -117,17 +142,8 @@ export interface SharedSystem extends System {
 export async function registerUsers(system: System, count: number, prefix = 'user'): Promise<SharedSystem> {
   const tokens: string[] = [];
   for (let index = 1; index <= count; index += 1) {
-    const response = await fetch(`${system.gateways[0]?.url}/api/v1/users`, {
-      method: 'POST',
-      headers: { authorization: `Token ${system.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        username: `${prefix}-${index}`,
-        password: `password of a test, ${system.token}`,
-      }),
-    });
-    const { auth_token } = (await response.json()) as { auth_token?: string }; // Safe cast: the next line checks it
-    if (!response.ok || !auth_token) throw new Error(`cannot register a user: ${response.status}`);
-    tokens.push(auth_token);
+    const user = { username: `${prefix}-${index}`, password: `password of a test, ${system.token}` };
+    tokens.push((await system.request<{ auth_token: string }>('POST', '/api/v1/users', user)).auth_token);
   }
   return { ...system, tokens };
 }
