@@ -29,8 +29,6 @@ const central = [
   ...['refused-events', 'stream-summaries', 'streamers-api', 'streams', 'token-limits', 'tokens'],
   ...['users', 'webhook'],
 ].map((name) => `apps/all-in-one/e2e/${name}.spec.ts`);
-// Installs a program, and sends thousands of requests.
-const schemathesis = 'apps/system-tests/src/fuzz/schemathesis.int.spec.ts';
 
 /** The configuration of all tests. tools/test.mjs selects projects. A run that selects only unit tests starts no servers. */
 export default {
@@ -45,18 +43,13 @@ export default {
       displayName: 'central',
       testMatch: [
         '<rootDir>/{apps,libs}/*/src/**/*.int.spec.ts',
-        `!**/${schemathesis}`,
         ...central.map((path) => `<rootDir>/${path}`),
       ],
     },
     {
       ...withServers,
       displayName: 'rest',
-      testMatch: [
-        '<rootDir>/apps/all-in-one/e2e/**/*.spec.ts',
-        ...central.map((path) => `!**/${path}`),
-        `<rootDir>/${schemathesis}`,
-      ],
+      testMatch: ['<rootDir>/apps/all-in-one/e2e/**/*.spec.ts', ...central.map((path) => `!**/${path}`)],
     },
     { ...withServers, displayName: 'peers', testMatch: ['<rootDir>/apps/all-in-one/peers/*.spec.ts'] },
   ],

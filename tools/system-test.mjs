@@ -1,5 +1,5 @@
-// npm run attack, bench, bench:live, bench:quick, bench:store, chaos, chaos:cluster, chaos:conduit, chaos:live, fuzz, test:containers: prepares
-// the repository, then runs the system test with the given arguments.
+// npm run attack, bench, bench:live, bench:quick, bench:store, chaos, chaos:cluster, chaos:conduit, chaos:live, test:containers: prepares the
+// repository, then runs the system test with the given arguments.
 import { prepare, root, run } from './prepare.mjs';
 
 prepare();

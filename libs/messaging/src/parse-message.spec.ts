@@ -1,6 +1,9 @@
 import { IsArray, IsInt, IsObject, IsOptional, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { Type } from 'class-transformer';
-import { getEvent, listEvents, ServiceError } from '@stream-events/contracts';
+import * as declared from '@stream-events/contracts';
+import { getEvent, listEvents, ServiceError, type Contract } from '@stream-events/contracts';
+import { nearJson } from '@stream-events/testing';
+import fc from 'fast-check';
 import { parseMessage, parseRequest } from './parse-message.js';
 
 class Item {
@@ -22,6 +25,21 @@ class Order {
   @ValidateNested({ each: true })
   @Type(() => Item)
   items!: Item[];
+}
+
+const contracts = Object.values(declared).filter(isContract);
+
+function isContract(value: unknown): value is Contract<object, object> {
+  return typeof value === 'object' && value !== null && 'subject' in value && 'request' in value;
+}
+
+/** Payloads that are no JSON never reach `parseRequest`. */
+function parseOrNull(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return null;
+  }
 }
 
 function refusalOf(parse: () => unknown): ServiceError {
@@ -118,6 +136,42 @@ describe(parseRequest.name, () => {
     ],
   ])('rejects a request with %s', (_, text) => {
     expect(refusalOf(() => parseRequest(getEvent, JSON.parse(text))).code).toBe('invalid');
+  });
+
+  it('either reads a request of any contract, or throws a ServiceError that can be sent', () => {
+    // Members of many requests, so that a part of the inputs is accepted.
+    const valid = {
+      ...{ ...least, position, id, ids: [id], usernames: ['mira'], userIds: ['1'], platformUserId: '1' },
+      ...{
+        type: 'channel.follow',
+        active: true,
+        streamerId: id,
+        streamId: '1',
+        channelId: '1',
+        from: 0,
+        to: 1,
+      },
+    };
+    const refused = new Set<string>();
+    const accepted = new Set<string>();
+    fc.assert(
+      fc.property(fc.constantFrom(...contracts), nearJson(valid), (contract, message) => {
+        const bytes = Buffer.from(message);
+        const request: unknown = contract.rawRequest ? bytes : parseOrNull(bytes);
+        try {
+          expect(parseRequest(contract, request)).toEqual(expect.any(Object));
+          accepted.add(contract.subject);
+        } catch (error) {
+          if (!(error instanceof ServiceError)) throw error;
+          expect(JSON.parse(JSON.stringify(error.toMessage()))).toMatchObject({ code: 'invalid' });
+          expect(error.detail).toMatch(/./);
+          refused.add(contract.subject);
+        }
+      }),
+      { numRuns: 50 * contracts.length },
+    );
+    expect(refused.size).toBe(contracts.length);
+    expect(accepted.size).toBeGreaterThan(contracts.length / 2);
   });
 
   it.each([7, '', 'a\0b', 'x'.repeat(256)])(

@@ -10,6 +10,7 @@ export { eventually, type EventuallyOptions } from './eventually.js';
 export { findFaults } from './json-schema.js';
 export { keepInWorker } from './keep-in-worker.js';
 export { startTestNats, type TestNats } from './nats-server.js';
+export { anyJson, nearJson } from './near-json.js';
 export { NatsCluster, type NatsClusterSetup, type NatsMember } from './nats-cluster.js';
 export { ownUser, withOwnAccounts } from './own-accounts.js';
 export { PostgresPair, type PostgresPairOptions } from './postgres-pair.js';

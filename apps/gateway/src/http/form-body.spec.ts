@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { ServiceError } from '@stream-events/contracts';
 import fc from 'fast-check';
 import { readForm } from './form-body.decorator.js';
@@ -36,6 +37,17 @@ describe(readForm.name, () => {
 
   it('rejects bytes that are not UTF-8', () => {
     expect(() => readForm(Buffer.from([0x61, 0x3d, 0xff]))).toThrow('The body is not valid UTF-8.');
+  });
+
+  it('reads any bytes, or rejects them as not UTF-8', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (bytes) => {
+        const isText = isUtf8(bytes);
+        const fields = isText ? readForm(Buffer.from(bytes)) : undefined;
+        if (fields) expect(Object.values(fields).every((value) => typeof value === 'string')).toBe(true);
+        else expect(() => readForm(Buffer.from(bytes))).toThrow(ServiceError);
+      }),
+    );
   });
 
   it('reads everything that URLSearchParams prints', () => {

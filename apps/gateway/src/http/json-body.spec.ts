@@ -1,7 +1,23 @@
-import { readJsonObject, ServiceError } from '@stream-events/contracts';
+import { readJsonObject, ServiceError, type MessageClass } from '@stream-events/contracts';
+import { nearJson } from '@stream-events/testing';
 import { IsBoolean, IsOptional, IsString, Matches } from 'class-validator';
+import fc from 'fast-check';
+import { ApiEndpointBody, ApiEndpointChangesBody } from '../api-endpoints/api-endpoints.dto.js';
+import { ErasureBody } from '../erasures/erasures.dto.js';
 import { CreateEventBody } from '../events/events.dto.js';
-import { RegistrationBody } from '../users/users.dto.js';
+import { EventTypeStateBody } from '../platform/event-types.dto.js';
+import { ReplayBody } from '../replays/replays.dto.js';
+import { ScopeBody, ScopeChangesBody } from '../scopes/scopes.dto.js';
+import { StreamerBody, StreamerChangesBody } from '../streamers/streamers.dto.js';
+import { TokenBody, TokenChangesBody } from '../tokens/tokens.dto.js';
+import {
+  LoginBody,
+  PasswordBody,
+  ProfileBody,
+  RegistrationBody,
+  RotationBody,
+  UserStateBody,
+} from '../users/users.dto.js';
 import { parseBody, Trimmed } from './json-body.decorator.js';
 import { IsJsonObject, JsonText } from './json-text.dto.js';
 
@@ -113,6 +129,50 @@ describe(parseBody.name, () => {
 });
 
 describe('bodies of the API', () => {
+  const uuid = '01999999-9999-7999-8999-999999999999';
+  const person = { first_name: 'F', last_name: 'U', email: 'f@example.org' };
+  const endpoint = { description: 'd', endpoint: '/polls', method: 'GET', reference_url: 'https://a.org/' };
+
+  const bodies: readonly [MessageClass<object>, Record<string, unknown>][] = [
+    [CreateEventBody, { event_type: 'raid', event_source: 'PlatformSub', event_data: { viewers: 42 } }],
+    [LoginBody, { username: 'nobody', password: 'wrong' }],
+    [RegistrationBody, { username: 'ada', password: 'a long password', ...person }],
+    [ProfileBody, person],
+    [RotationBody, { current_password: 'wrong' }],
+    [PasswordBody, { current_password: 'wrong', new_password: 'another password' }],
+    [UserStateBody, { role: 'owner', disabled: true }],
+    [TokenBody, { name: 'a', scopes: ['events:read'], event_types: ['raid'], channel_ids: ['4711'] }],
+    [TokenChangesBody, { name: 'a', scopes: ['events:live'] }],
+    [
+      ReplayBody,
+      { event_type: 'raid', since: '2026-11-21T00:00:00Z', until: '2026-11-22T00:00:00Z', rate: 9 },
+    ],
+    [StreamerBody, { platform_username: 'mira_plays', streaming: false, disabled: true }],
+    [StreamerChangesBody, { disabled: false }],
+    [EventTypeStateBody, { active: true }],
+    [ScopeBody, { scope: 'channel:read:polls', required: true }],
+    [ScopeChangesBody, { required: true }],
+    [ApiEndpointBody, { ...endpoint, token_type: 'OA', scope: null }],
+    [ApiEndpointChangesBody, { scope: uuid }],
+    [ErasureBody, { platform_user_id: '12826', dry_run: true }],
+  ];
+  const cases = bodies.map(([type, example]) => ({ type, example }));
+
+  it.each(cases)('either reads a $type.name, or throws `invalid` with the fields', ({ type, example }) => {
+    const read = (bytes: string | Uint8Array): object => parseBody(type, readJsonObject(Buffer.from(bytes)));
+
+    expect(errorsOf(() => read(JSON.stringify(example)))).toBeUndefined();
+    fc.assert(
+      fc.property(nearJson(example), (bytes) => {
+        let body = {};
+        errorsOf(() => (body = read(bytes)));
+        for (const value of Object.values(body))
+          if (value instanceof JsonText) expect(JSON.parse(value.text)).toEqual(value.value);
+        expect(({} as { prototype?: unknown }).prototype).toBeUndefined();
+      }),
+    );
+  });
+
   it('trims the event type, but not the source or the data', () => {
     const json = '{"event_type":" raid ","event_source":" mine ","event_data":{ "a" : " b " }}';
     const body = parseBody(CreateEventBody, readJsonObject(Buffer.from(json)));

@@ -1,4 +1,4 @@
-import { anyCharacter } from '@stream-events/testing';
+import { anyCharacter, nearJson } from '@stream-events/testing';
 import fc from 'fast-check';
 import { ServiceError } from '../errors.js';
 import { parseIngestMessage, printIngestMessage } from './ingest-message.js';
@@ -24,6 +24,24 @@ describe(parseIngestMessage.name, () => {
         const event = { ...valid, eventData };
         expect(parseIngestMessage(Buffer.from(printIngestMessage(event)))).toEqual(event);
       }),
+    );
+  });
+
+  it('either reads a message, or throws one of its documented errors', () => {
+    // Compare by name: under Jest, Node's own errors have other classes.
+    const documented = ['ServiceError', 'TypeError', 'SyntaxError'];
+    fc.assert(
+      fc.property(nearJson({ ...valid }), (message) => {
+        let event: NewEvent;
+        try {
+          event = parseIngestMessage(Buffer.from(message));
+        } catch (error) {
+          expect(documented).toContain((error as Error).name); // Safe cast: anything else fails the expectation
+          return;
+        }
+        expect(parseIngestMessage(Buffer.from(printIngestMessage(event)))).toEqual(event);
+      }),
+      { numRuns: 500 },
     );
   });
 

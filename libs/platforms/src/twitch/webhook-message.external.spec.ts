@@ -1,5 +1,6 @@
-import { ServiceError } from '@stream-events/contracts';
+import { parseStoreEventBatch, printStoreEventBatch, ServiceError } from '@stream-events/contracts';
 import fc from 'fast-check';
+import { toPlatformEvent } from '../platform-event.js';
 import { readMessage, readHeaders } from './webhook-message.external.js';
 
 const read = (type: string, body: string) => readMessage(type, Buffer.from(body));
@@ -153,7 +154,8 @@ describe(readMessage.name, () => {
     expect(Object.keys(errorsOf('notification', body) ?? {})).toEqual(['subscription.type']);
   });
 
-  it('throws only ServiceErrors for any message, and returns only objects', () => {
+  it('throws only ServiceErrors for any message, and returns only objects that can be stored', () => {
+    const eventId = '018df751-3003-7abc-8def-0123456789ab';
     const known = fc.constantFrom('notification', 'revocation', 'webhook_callback_verification');
     const value = fc.jsonValue();
     const body = fc.oneof(
@@ -178,6 +180,9 @@ describe(readMessage.name, () => {
             expect(message.data).toEqual(JSON.parse(message.eventData));
             expect(message.eventData).toMatch(/^\{/);
             expect(message.eventType).not.toContain('.');
+            const event = toPlatformEvent(message, { id: eventId, messageId: 'message-1', occurredAt: 0 });
+            const batch = printStoreEventBatch({ events: [event] });
+            expect(parseStoreEventBatch(batch).events).toHaveLength(1);
           }
         } catch (error) {
           if (!(error instanceof ServiceError)) throw error;

@@ -1,7 +1,9 @@
-import { ServiceError, textFilters, type FieldErrors } from '@stream-events/contracts';
+import { firstIdAt, ServiceError, textFilters, type FieldErrors } from '@stream-events/contracts';
 import fc from 'fast-check';
 import { parseLiveFields, readLiveMessage, readLiveQuery, type LiveFields } from './live-request.js';
+import { compileFilter, describeFilter } from '../connections/live-filter.js';
 import { maxEventTypes } from '../live-limits.js';
+import { LiveEvent } from '../stream/live-event.js';
 
 const path = '/ws/platform-events';
 
@@ -187,7 +189,7 @@ describe(parseLiveFields.name, () => {
     expect(parseLiveFields({ name: '  ' }).request.name).toBeUndefined();
   });
 
-  it('throws nothing but a ServiceError for any JSON', () => {
+  it('either returns a filter that works, or throws a ServiceError that names the fields', () => {
     const names = [
       ...textFilters.map(({ name }) => name),
       'since',
@@ -197,10 +199,16 @@ describe(parseLiveFields.name, () => {
       'positions',
       'keep_alive',
     ];
+    const event = new LiveEvent(firstIdAt(0), Buffer.from('{}'), '1a2b3c4d', 1);
     const fields = fc.dictionary(fc.constantFrom(...names, '__proto__', 'toString'), fc.jsonValue());
     fc.assert(
       fc.property(fields, (given) => {
-        for (const name of Object.keys(errorsOf(given) ?? {})) expect(names).toContain(name);
+        const errors = errorsOf(given);
+        for (const name of Object.keys(errors ?? {})) expect(names).toContain(name);
+        if (errors) return;
+        const { filter } = parseLiveFields(given).request;
+        expect(describeFilter(filter)).toEqual(expect.any(String));
+        expect([undefined, true, false]).toContain(compileFilter(filter)?.(event));
       }),
     );
   });
