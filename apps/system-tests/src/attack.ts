@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
-import { AttackBed, type AttackPace, type AttackResult, type MemberResult } from './attack/attack-bed.js';
-import { attacks, sizesOf } from './attack/attacks.js';
-import { memberAttacks } from './attack/members.js';
+import { AttackBed, type AttackPace, type AttackResult } from './attack/attack-bed.js';
+import { addressesOf, attacks } from './attack/attacks.js';
 import { printSections } from './attack/report.js';
 import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
@@ -26,31 +25,24 @@ const { values: flags } = parseArgs({
 });
 const pace: AttackPace = flags.quick ? { rounds: 1, windowSeconds: 8 } : { rounds: 3, windowSeconds: 15 };
 
-const isChosen = ({ name }: { name: string }): boolean => flags.only === undefined || name === flags.only;
-const chosen = attacks.filter(isChosen);
-const chosenMembers = memberAttacks.filter(isChosen);
-if (chosen.length + chosenMembers.length === 0) {
-  const names = [...attacks, ...memberAttacks].map(({ name }) => name);
-  throw new Error(`unknown attack ${flags.only}; the attacks are ${names.join(', ')}`);
-}
+const chosen = attacks.filter(({ name }) => flags.only === undefined || name === flags.only);
+if (chosen.length === 0)
+  throw new Error(
+    `unknown attack ${flags.only}; the attacks are ${attacks.map(({ name }) => name).join(', ')}`,
+  );
 const startedAt = performance.now();
 const bed = await AttackBed.start(flags.product);
 try {
   const results: AttackResult[] = [];
   for (const attack of chosen)
-    for (const size of sizesOf(attack)) {
-      say(`${attack.name}, ${size.addresses} × ${size.perAddress}: running`);
-      results.push(await bed.run(attack, size, pace));
+    for (const addresses of addressesOf(attack)) {
+      say(`${attack.name}, ${addresses} addresses: running`);
+      results.push(await bed.run(attack, addresses, pace));
     }
-  const members: MemberResult[] = [];
-  for (const attack of chosenMembers) {
-    say(`${attack.name}: running`);
-    members.push(await bed.runMember(attack, pace));
-  }
   await report(test, {
     servers: bed.servers,
     startedAt,
-    sections: printSections({ results, members, events: await bed.checkStored() }),
+    sections: printSections(results, await bed.finish()),
     isWhole: !flags.quick && flags.only === undefined && flags.product === undefined,
   });
 } finally {
