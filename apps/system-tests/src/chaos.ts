@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { printSections } from './chaos/report.js';
-import { chooseScenarios, runScenarios } from './chaos/run-scenarios.js';
+import { chooseScenarios, ScenarioRun } from './chaos/scenario-run.js';
 import { scenarios, type Pace } from './chaos/scenarios.js';
-import { TestBed } from './chaos/test-bed.js';
+import { startTestBed } from './chaos/test-bed.js';
 import { report, type SystemTest } from './measure/report.js';
+import { startServers } from './system/servers.js';
 
 // npm run chaos: kills, freezes, or stops every part of the system under load, and looks for lost and duplicate events. Writes
 // docs/chaos.md. --quick runs a short version; --only NAME,NAME runs some scenarios. With either option, the command prints the result and
@@ -23,19 +24,20 @@ const pace: Pace = flags.quick
   ? { kills: 1, frozenMs: 3_000, awayMs: 5_000, poisonRounds: 1, rollingRounds: 1 }
   : { kills: 20, frozenMs: 10_000, awayMs: 60_000, poisonRounds: 5, rollingRounds: 4 };
 
+const load = { perSecond: 320, clients: 16 };
+
 const chosen = chooseScenarios(scenarios, flags.only);
 const startedAt = performance.now();
-const bed = await TestBed.start();
+const bed = await startTestBed(await startServers(), 'chaos', { gateways: 2, events: 2 });
 try {
-  const results = await runScenarios(bed, chosen, ({ run }) => run(bed, pace));
+  const run = new ScenarioRun(bed, load);
+  const results = await run.runAll(chosen, (scenario) => scenario.run(run, pace));
   await report(test, {
     servers: bed.servers,
     startedAt,
-    sections: printSections(results),
+    sections: printSections(results, { load, requestsSince: 'the restart (or the end of the outage)' }),
     isWhole: !flags.quick && flags.only === undefined,
   });
 } finally {
-  await bed.close();
-  await bed.system.stop();
-  await bed.servers.stop();
+  await bed.stop();
 }

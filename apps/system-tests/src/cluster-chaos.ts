@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { printSections } from './chaos/report.js';
-import { chooseScenarios, runScenarios } from './chaos/run-scenarios.js';
-import { ClusterBed, clusterLoad } from './cluster-chaos/cluster-bed.js';
+import { chooseScenarios } from './chaos/scenario-run.js';
+import { ClusterRun, clusterLoad } from './cluster-chaos/cluster-run.js';
 import { clusterScenarios, runScenario, type ClusterPace } from './cluster-chaos/cluster-scenarios.js';
 import { report, type SystemTest } from './measure/report.js';
 
@@ -27,19 +27,19 @@ const pace: ClusterPace = flags.quick
 
 const chosen = chooseScenarios(clusterScenarios, flags.only);
 const startedAt = performance.now();
-const cluster = await ClusterBed.start();
+const cluster = await ClusterRun.start();
 try {
-  const results = await runScenarios(cluster.bed, chosen, (scenario) => runScenario(scenario, cluster, pace));
+  const results = await cluster.runAll(chosen, (scenario) => runScenario(scenario, cluster, pace));
   const page = {
     load: clusterLoad,
     requestsSince: 'the start of the fault, which continues meanwhile (some scenarios define a later start),',
   };
   await report(test, {
-    servers: cluster.servers,
+    servers: cluster.bed.servers,
     startedAt,
     sections: printSections(results, page),
     isWhole: !flags.quick && flags.only === undefined,
   });
 } finally {
-  await cluster.stop();
+  await cluster.bed.stop();
 }

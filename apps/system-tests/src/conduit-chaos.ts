@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Occurrences, untilNothingWaits } from './chaos/occurrences.js';
 import { summarize } from './chaos/report.js';
 import { ConduitBed } from './conduit-chaos/conduit-bed.js';
 import { checkConduit } from './conduit-chaos/losses.js';
-import { Occurrences } from './conduit-chaos/occurrences.js';
 import { quantile, median } from './measure/quantile.js';
 import { say } from './measure/progress.js';
 import { formatCount, formatSeconds, report, table, type SystemTest } from './measure/report.js';
@@ -33,11 +33,11 @@ interface Kills {
   enabledMs: number[];
 }
 
-async function killConnectors(bed: ConduitBed): Promise<Kills> {
+async function killConnectors(conduit: ConduitBed): Promise<Kills> {
   const killedAt: number[] = [];
   const noticedMs: number[] = [];
   const enabledMs: number[] = [];
-  const { connectors } = bed.side;
+  const { connectors } = conduit.side;
   for (let count = 1; count <= kills; count += 1) {
     await wait(2_000 + Math.random() * 3_000);
     const victim = connectors[Math.floor(Math.random() * connectors.length)];
@@ -46,9 +46,9 @@ async function killConnectors(bed: ConduitBed): Promise<Kills> {
     await victim?.kill('SIGKILL');
     const restarted = wait(supervisorMs).then(() => victim?.start());
     // Until the service notices the kill, all shards still look enabled.
-    await bed.untilLost();
+    await conduit.untilLost();
     noticedMs.push(performance.now() - startedAt);
-    await bed.untilEnabled();
+    await conduit.untilEnabled();
     enabledMs.push(performance.now() - startedAt);
     await restarted;
     say(`kill ${count}: all shards enabled after ${formatSeconds(enabledMs.at(-1) ?? 0)}`);
@@ -57,14 +57,24 @@ async function killConnectors(bed: ConduitBed): Promise<Kills> {
 }
 
 const startedAt = performance.now();
-const bed = await ConduitBed.start();
+const conduit = await ConduitBed.start();
+const { servers, store } = conduit.bed;
 try {
-  const ids = await bed.monitorChannels(channels);
-  const load = new Occurrences(ids, perSecond, bed.happen);
-  const { killedAt, noticedMs, enabledMs } = await killConnectors(bed).finally(() => load.stop());
-  const gaps = await bed.readGaps();
+  const load = new Occurrences({
+    type: 'channel.update',
+    makeFields: (sequence) => ({ title: `title ${sequence}` }),
+    channels: await conduit.monitorChannels(channels),
+    perSecond,
+    clients: 16,
+    happen: conduit.happen,
+  });
+  const { killedAt, noticedMs, enabledMs } = await killConnectors(conduit).finally(() => load.stop());
+  const gaps = await conduit.readGaps();
+  await untilNothingWaits(conduit.side.connectors);
+  await store.waitUntilPublished();
   const { findings, losses } = checkConduit({
-    ...(await bed.readStored()),
+    listed: await store.readNewEvents(),
+    deadLetters: await store.readDeadLetters(),
     gaps,
     killedAt,
     occurrences: load.all,
@@ -75,7 +85,7 @@ try {
   const longest = losses.map(({ longestMs }) => longestMs);
   const happened = formatCount(load.all.length);
   await report(test, {
-    servers: bed.servers,
+    servers,
     startedAt,
     isWhole: !flags.quick,
     sections: [
@@ -124,7 +134,7 @@ try {
     ],
   });
 } finally {
-  await bed.stop();
+  await conduit.bed.stop();
 }
 
 function both(values: readonly number[]): [number, number] {

@@ -5,8 +5,7 @@ import { runPositions } from './live-chaos/positions.js';
 import { runReturn } from './live-chaos/return.js';
 import { runSlowReaders } from './live-chaos/slow-readers.js';
 import { say } from './measure/progress.js';
-import type { Section } from './measure/report.js';
-import { report, type SystemTest } from './measure/report.js';
+import { report, type Section, type SystemTest } from './measure/report.js';
 
 // npm run chaos:live: tests a thousand WebSocket clients under faults. Gateways and broker restart at random, readers stop reading, all
 // clients reconnect together, and clients send invalid positions. Writes docs/live-chaos.md. --quick runs a short version; --only PART runs
@@ -42,51 +41,38 @@ const size: Size = flags.quick
       missedEvents: 4_000,
     };
 
-function chooseParts(): [string, (bed: LiveBed) => Promise<Section>][] {
-  const all = Object.entries(parts);
-  if (flags.only === undefined) return all;
-  const chosen = all.filter(([name]) => name === flags.only);
-  if (chosen.length > 0) return chosen;
+const chosen = Object.entries(parts).filter(([name]) => flags.only === undefined || name === flags.only);
+if (chosen.length === 0)
   throw new Error(`unknown part ${flags.only}; the parts are ${Object.keys(parts).join(', ')}`);
-}
 
-async function runParts(bed: LiveBed): Promise<Section[]> {
-  const reports: Section[] = [];
-  for (const [name, run] of chosen) {
-    say(`${name}: running`);
-    const partStartedAt = performance.now();
-    reports.push(
-      await run(bed).catch(async (error: unknown) => {
-        // Continue with the other parts.
-        await bed.abandon();
-        return printFailure(name, error);
-      }),
-    );
-    say(`${name}: ${Math.round((performance.now() - partStartedAt) / 1_000)} s`);
+async function runPart(name: string, run: (live: LiveBed) => Promise<Section>): Promise<Section> {
+  say(`${name}: running`);
+  try {
+    return await run(live);
+  } catch (error) {
+    // Continue with the other parts.
+    await live.abandon();
+    const measured = error instanceof Error ? error.message : String(error);
+    say(`${name}: FAILED: ${error instanceof Error ? error.stack : measured}`);
+    return {
+      title: name,
+      paragraphs: [`This part failed: ${measured}.`],
+      promises: [{ promise: `The part "${name}" finishes`, measured, isKept: false }],
+    };
   }
-  return reports;
 }
 
-function printFailure(name: string, error: unknown): Section {
-  const measured = error instanceof Error ? error.message : String(error);
-  say(`${name}: FAILED: ${error instanceof Error ? error.stack : measured}`);
-  return {
-    title: name,
-    paragraphs: [`This part failed: ${measured}.`],
-    promises: [{ promise: `The part "${name}" finishes`, measured, isKept: false }],
-  };
-}
-
-const chosen = chooseParts();
 const startedAt = performance.now();
-const bed = await LiveBed.start(size);
+const live = await LiveBed.start(size);
 try {
+  const sections: Section[] = [];
+  for (const [name, run] of chosen) sections.push(await runPart(name, run));
   await report(test, {
-    servers: bed.servers,
+    servers: live.bed.servers,
     startedAt,
-    sections: await runParts(bed),
+    sections,
     isWhole: !flags.quick && flags.only === undefined,
   });
 } finally {
-  await bed.stop();
+  await live.bed.stop();
 }

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { EventSender } from './event-sender.js';
 import { makeEvent, nextMarker } from './fault-load.js';
 import { LedgerEntry, type Answer, type EventKind } from './ledger.js';
-import type { Scenario } from './scenarios.js';
-import type { TestBed } from './test-bed.js';
+import type { FaultRun, Scenario } from './scenarios.js';
 
 // A batch has at most 256 events. With 400 neighbors, the poison is in the middle of full batches.
 const neighbors = 400;
@@ -37,22 +36,23 @@ export const poisonScenario: Scenario = {
   description:
     `${poisons.map(({ what }) => what).join('; ')}: each as POST and as signed notification, together with ${neighbors} other ` +
     'events. Each input gets 2xx or 4xx, no other event is refused, and no connection or process ends.',
-  run: async (bed, { poisonRounds }) => {
-    await bed.load.pause(); // the load's connections and events would disturb the counts and the batches
-    const sender = new EventSender(bed.system, { connectionsEach: neighbors, keepAlive: true });
-    const before = readLife(bed);
+  run: async (run, { poisonRounds }) => {
+    await run.load.pause(); // the load's connections and events would disturb the counts and the batches
+    const sender = new EventSender(run.bed.system, { connectionsEach: neighbors, keepAlive: true });
+    const before = readLife(run.bed);
     for (let round = 0; round < poisonRounds; round += 1) {
-      bed.countFault();
-      await runRound(bed, sender);
+      run.countFault();
+      await runRound(run, sender);
     }
     sender.close();
-    const after = readLife(bed);
+    const after = readLife(run.bed);
     const ended = [...before].filter((sign) => !after.has(sign));
-    if (ended.length > 0) bed.find(`ended: ${ended.join(', ')}`);
+    if (ended.length > 0) run.find(`ended: ${ended.join(', ')}`);
   },
 };
 
-async function runRound(bed: TestBed, sender: EventSender): Promise<void> {
+async function runRound(run: FaultRun, sender: EventSender): Promise<void> {
+  const { gateways } = run.bed.system;
   const others = Array.from({ length: neighbors }, () => new LedgerEntry(makeEvent()));
   const bad = poisons.flatMap((poison) => kinds.map((kind) => ({ poison, entry: makePoison(poison, kind) })));
   const middle = neighbors / 2;
@@ -60,21 +60,21 @@ async function runRound(bed: TestBed, sender: EventSender): Promise<void> {
   const answers = new Map<LedgerEntry, Answer>();
   await Promise.all(
     all.map(async (entry, index) => {
-      const gateway = bed.system.gateways[index % bed.system.gateways.length];
+      const gateway = gateways[index % gateways.length];
       const answer = await sender.send(entry.event, gateway?.url ?? '');
       entry.note(answer);
       answers.set(entry, answer);
     }),
   );
-  bed.addEntries(all);
+  run.addEntries(all);
   for (const { poison, entry } of bad) {
     const answer = answers.get(entry);
     if (answer?.kind !== 'accepted' && answer?.kind !== 'refused')
-      bed.find(`${poison.what} (${entry.event.kind}) got ${JSON.stringify(answer)}`);
+      run.find(`${poison.what} (${entry.event.kind}) got ${JSON.stringify(answer)}`);
   }
   const refused = others.filter(({ outcome }) => outcome !== 'accepted');
   if (refused.length > 0)
-    bed.find(
+    run.find(
       `${refused.length} neighbors were not accepted: ${JSON.stringify(answers.get(existing(refused)))}`,
     );
 }
@@ -91,7 +91,7 @@ function makePoison({ eventType = 'channel-follow', members }: Poison, kind: Eve
 }
 
 /** Lists the services' processes and their NATS connections, which must survive the scenario. */
-function readLife({ system, servers }: TestBed): Set<string> {
+function readLife({ system, servers }: FaultRun['bed']): Set<string> {
   const processes = [...system.gateways, ...system.events].map(({ app, pid }) => `${app} ${pid}`);
   const port = servers.nats.port.toString(16).toUpperCase().padStart(4, '0');
   const connections = ['/proc/net/tcp', '/proc/net/tcp6']

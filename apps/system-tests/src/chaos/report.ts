@@ -1,15 +1,7 @@
 import { formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
 import { median, quantile } from '../measure/quantile.js';
 import type { Finding } from './checker.js';
-import type { DescribedScenario } from './scenarios.js';
-import { chaosLoad, type LoadSize, type ScenarioResult } from './test-bed.js';
-
-export interface ChaosResults {
-  scenarios: readonly DescribedScenario[];
-  results: readonly ScenarioResult[];
-  /** The event list from the API at the end of the run. */
-  list: { events: number; findings: readonly Finding[] };
-}
+import type { ChaosResults, DescribedScenario, LoadSize, ScenarioResult } from './scenario-run.js';
 
 // Findings to print per kind. Without this limit, a lost batch would print up to 256.
 const maxExamples = 5;
@@ -21,9 +13,7 @@ export interface PageOptions {
   requestsSince: string;
 }
 
-const chaosPage: PageOptions = { load: chaosLoad, requestsSince: 'the restart (or the end of the outage)' };
-
-export function printSections(chaos: ChaosResults, page: PageOptions = chaosPage): Section[] {
+export function printSections(chaos: ChaosResults, page: PageOptions): Section[] {
   const lines = printFindings(chaos);
   return [
     printMethod(chaos.scenarios, page.load),

@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { targetsOf, type FaultTarget, type TargetName } from './fault-target.js';
 import { poisonScenario } from './poison-scenario.js';
 import { socketScenario } from './socket-scenario.js';
-import type { TestBed } from './test-bed.js';
+import type { Servers } from '../system/servers.js';
+import type { DescribedScenario, ScenarioRun } from './scenario-run.js';
 
 /** Number and durations of the faults. */
 export interface Pace {
@@ -13,14 +14,11 @@ export interface Pace {
   rollingRounds: number;
 }
 
-export interface Scenario extends DescribedScenario {
-  run: (bed: TestBed, pace: Pace) => Promise<void>;
-}
+/** A run on servers that scenarios can stop and restart. */
+export type FaultRun = ScenarioRun<Servers>;
 
-/** The part of a scenario that the report shows. */
-export interface DescribedScenario {
-  name: string;
-  description: string;
+export interface Scenario extends DescribedScenario {
+  run: (run: FaultRun, pace: Pace) => Promise<void>;
 }
 
 // Time that a supervisor needs to notice that a process has exited.
@@ -61,33 +59,33 @@ function killScenario({ name, description }: (typeof targets)[number]): Scenario
   return {
     name: `kill-${name}`,
     description: `SIGKILL of ${description} at random moments, restarted after ${supervisorMs / 1_000} s.`,
-    run: async (bed, { kills }) => {
-      const victims = targetsFrom(bed, name);
+    run: async (run, { kills }) => {
+      const victims = targetsFrom(run, name);
       for (let count = 1; count <= kills; count += 1) {
         await wait(300 + Math.random() * 1_500);
-        await killAndRestart(bed, existing(victims[count % victims.length]));
-        if (count % killsBetweenMeasurements === 0 || count === kills) await bed.measurePublished();
+        await killAndRestart(run, existing(victims[count % victims.length]));
+        if (count % killsBetweenMeasurements === 0 || count === kills) await run.measurePublished();
       }
     },
   };
 }
 
-async function killAndRestart(bed: TestBed, target: FaultTarget): Promise<void> {
-  bed.countFault();
+async function killAndRestart(run: FaultRun, target: FaultTarget): Promise<void> {
+  run.countFault();
   await target.kill();
   await wait(supervisorMs);
-  await Promise.all([bed.measureRequests(), target.start()]);
+  await Promise.all([run.measureRequests(), target.start()]);
 }
 
 function freezeScenario({ name, description }: (typeof targets)[number]): Scenario {
   return {
     name: `freeze-${name}`,
     description: `SIGSTOP of ${description} (all of its processes), then SIGCONT after 10 s.`,
-    run: async (bed, { frozenMs }) => {
+    run: async (run, { frozenMs }) => {
       await wait(calmMs);
-      bed.countFault();
-      await existing(targetsFrom(bed, name)[0]).freeze(frozenMs);
-      await Promise.all([bed.measureRequests(), bed.measurePublished()]);
+      run.countFault();
+      await existing(targetsFrom(run, name)[0]).freeze(frozenMs);
+      await Promise.all([run.measureRequests(), run.measurePublished()]);
     },
   };
 }
@@ -96,14 +94,14 @@ function awayScenario(name: string, description: string, names: readonly TargetN
   return {
     name,
     description: `${description} shut down, and started again after 60 s.`,
-    run: async (bed, { awayMs }) => {
+    run: async (run, { awayMs }) => {
       await wait(calmMs);
-      bed.countFault();
-      const away = names.flatMap((target) => targetsFrom(bed, target));
+      run.countFault();
+      const away = names.flatMap((target) => targetsFrom(run, target));
       await Promise.all(away.map((target) => target.stop()));
       await wait(awayMs);
-      await Promise.all([bed.measureRequests(), ...away.map((target) => target.start())]);
-      await bed.measurePublished();
+      await Promise.all([run.measureRequests(), ...away.map((target) => target.start())]);
+      await run.measurePublished();
     },
   };
 }
@@ -116,36 +114,36 @@ function rollingScenario(name: string, description: string, target: TargetName):
       (target === 'gateway'
         ? 'Every request succeeds, or its connection is refused.'
         : 'Every request succeeds.'),
-    run: async (bed, { rollingRounds }) => {
-      const instances = targetsFrom(bed, target);
+    run: async (run, { rollingRounds }) => {
+      const instances = targetsFrom(run, target);
       for (let count = 0; count < rollingRounds * instances.length; count += 1) {
         const instance = existing(instances[count % instances.length]);
         await wait(calmMs);
-        bed.countFault();
+        run.countFault();
         await instance.stop();
         await wait(supervisorMs);
-        await Promise.all([bed.measureRequests(), instance.start()]);
+        await Promise.all([run.measureRequests(), instance.start()]);
       }
       await wait(calmMs);
-      await bed.load.pause();
-      for (const [answer, count] of Object.entries(bed.answers)) {
+      await run.load.pause();
+      for (const [answer, count] of Object.entries(run.answers)) {
         const isFine = answer === 'accepted' || (answer === 'not connected' && target === 'gateway');
-        if (!isFine) bed.find(`${count} attempts ended with: ${answer}`);
+        if (!isFine) run.find(`${count} attempts ended with: ${answer}`);
       }
     },
   };
 }
 
-async function deleteStream(bed: TestBed): Promise<void> {
+async function deleteStream(run: FaultRun): Promise<void> {
   await wait(3 * calmMs);
-  bed.requireOnStream(Date.now() - 120_000);
-  bed.countFault();
-  await bed.reader.deleteEventsStream();
-  await Promise.all([bed.measureRequests(), wait(3 * calmMs)]);
-  await bed.measurePublished();
+  run.requireOnStream(Date.now() - 120_000);
+  run.countFault();
+  await run.bed.stream.deleteStream();
+  await Promise.all([run.measureRequests(), wait(3 * calmMs)]);
+  await run.measurePublished();
 }
 
-function targetsFrom({ servers, system }: TestBed, name: TargetName): FaultTarget[] {
+function targetsFrom({ bed: { servers, system } }: FaultRun, name: TargetName): FaultTarget[] {
   return targetsOf(name, servers, system);
 }
 

@@ -1,17 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { waitFor } from '../measure/progress.js';
 import { startPlatformSide, type PlatformSide } from '../system/platform-side.js';
-import { nextMarker } from './fault-load.js';
 import { targetsOf } from './fault-target.js';
-import { LedgerEntry } from './ledger.js';
-import type { Scenario } from './scenarios.js';
-import type { TestBed } from './test-bed.js';
+import { noteOutcomes, Occurrences, untilNothingWaits } from './occurrences.js';
+import type { FaultRun, Scenario } from './scenarios.js';
+import { recoveryLimitMs } from './store-reader.js';
 
 const closeCodes = [4000, 4001, 4002, 4003, 4004, 4005, 4006, 4007];
 const reconnects = 5;
-const cheerEveryMs = 50;
+const cheersPerSecond = 20;
 const pollMs = 200;
-// Time limit for recovery. Before its eighth connection attempt in a row, the connector waits up to 30 s.
-const recoveryLimitMs = 90_000;
 // Tolerance for the times in the status, which are whole seconds.
 const slackMs = 1_000;
 
@@ -27,152 +25,139 @@ export const socketScenario: Scenario = {
     'A connector receives 20 events per second over a plain event socket. The platform closes the socket with each of its close codes, ' +
     'asks for reconnects, and falls silent; then nats-server is down for 60 s. Every event is stored once, except in periods for which ' +
     'the status reports that events may be missing. Reconnects and the outage must not cause such a period.',
-  run: async (bed, { kills, awayMs }) => {
-    await bed.load.pause();
+  run: async (run, { kills, awayMs }) => {
+    await run.load.pause();
+    const { servers, databaseUrl, system } = run.bed;
     const environment = { PLATFORM_TRANSPORT: 'websocket' };
-    const side = await startPlatformSide(bed.servers, bed.databaseUrl, bed.system, environment);
-    const sockets = new SocketBed(bed, side);
+    const side = await startPlatformSide(servers, databaseUrl, system, environment);
+    const sockets = new SocketBed(run, side);
     try {
-      await sockets.connectChannel();
-      sockets.startCheering();
-      for (const code of kills > 1 ? closeCodes : closeCodes.slice(0, 2))
-        await sockets.lose({ action: 'close', code });
-      await sockets.lose({ action: 'silence' });
-      for (let count = 0; count < reconnects; count += 1) await sockets.reconnect();
-      await sockets.cutOffNats(awayMs);
+      const channel = await sockets.connectChannel();
+      const cheers = new Occurrences({
+        type: 'channel.cheer',
+        makeFields: () => ({ user_id: '1', bits: 1 }),
+        channels: [channel],
+        perSecond: cheersPerSecond,
+        clients: 1,
+        happen: async (type, event) => {
+          await side.control('POST', '/occurrences', { type, event });
+          return `user ${channel}`;
+        },
+      });
+      try {
+        for (const code of kills > 1 ? closeCodes : closeCodes.slice(0, 2))
+          await sockets.lose({ action: 'close', code });
+        await sockets.lose({ action: 'silence' });
+        for (let count = 0; count < reconnects; count += 1) await sockets.reconnect();
+        await sockets.cutOffNats(awayMs);
+      } finally {
+        await cheers.stop();
+        await sockets.settle(cheers);
+      }
     } finally {
-      await sockets.settle();
       await side.stop();
     }
   },
 };
 
-/** A channel whose cheers arrive over a connector's event socket. */
+/** A channel whose events arrive over a connector's event socket. */
 class SocketBed {
-  private readonly sent: { entry: LedgerEntry; at: number }[] = [];
-  private channelId = '';
-  private isCheering = false;
-  private cheering: Promise<void> = Promise.resolve();
-
   constructor(
-    private readonly bed: TestBed,
+    private readonly run: FaultRun,
     private readonly side: PlatformSide,
   ) {}
 
-  async connectChannel(): Promise<void> {
-    await this.simulate('/limits', { device_interval_seconds: 1 });
+  /** Returns the id of a new channel that has connected its account. */
+  async connectChannel(): Promise<string> {
+    const { side, run } = this;
+    await side.control('POST', '/limits', { device_interval_seconds: 1 });
     const login = `channel_${Date.now()}`;
-    const { users } = await this.simulate<{ users: { id: string }[] }>('/users', { login });
-    this.channelId = users[0]?.id ?? '';
+    const { users } = await side.control<{ users: { id: string }[] }>('POST', '/users', { login });
     const connectionsPath = '/api/v1/platform/connections';
-    const { user_code } = await this.bed.system.request<{ user_code: string }>('POST', connectionsPath);
-    await this.simulate('/device-codes', { user_code, decision: 'allow', login });
-    await this.until(({ subscriptions }) => Object.keys(subscriptions).join() === 'enabled');
-  }
-
-  startCheering(): void {
-    this.isCheering = true;
-    this.cheering = this.cheer();
+    const { user_code } = await run.bed.system.request<{ user_code: string }>('POST', connectionsPath);
+    await side.control('POST', '/device-codes', { user_code, decision: 'allow', login });
+    await this.until(isSubscribed);
+    return users[0]?.id ?? '';
   }
 
   /** Breaks the socket. Resolves when a gap has been reported and has ended. */
   async lose(fault: object): Promise<void> {
-    const before = (await this.status()).delivery_gaps.length;
-    this.bed.countFault();
-    await this.simulate('/sockets', fault);
+    const before = await this.countGaps();
+    this.run.countFault();
+    await this.side.control('POST', '/sockets', fault);
     await this.until(
-      ({ delivery_gaps: gaps, subscriptions }) =>
-        gaps.length > before &&
-        gaps.every(({ until }) => until !== null) &&
-        Object.keys(subscriptions).join() === 'enabled',
+      (status) =>
+        status.delivery_gaps.length > before &&
+        status.delivery_gaps.every(({ until }) => until !== null) &&
+        isSubscribed(status),
     );
   }
 
   async reconnect(): Promise<void> {
     await this.withoutGap('a reconnect', async () => {
-      await this.simulate('/sockets', { action: 'reconnect' });
-      await wait(10 * cheerEveryMs);
+      await this.side.control('POST', '/sockets', { action: 'reconnect' });
+      await wait((10 / cheersPerSecond) * 1_000);
     });
   }
 
   async cutOffNats(awayMs: number): Promise<void> {
     await this.withoutGap('the outage of NATS', async () => {
-      const nats = targetsOf('nats', this.bed.servers, this.bed.system);
+      const nats = targetsOf('nats', this.run.bed.servers, this.run.bed.system);
       await Promise.all(nats.map((target) => target.stop()));
       await wait(awayMs);
       await Promise.all(nats.map((target) => target.start()));
-      await this.until(async () => (await this.countWaiting()) === 0);
+      await untilNothingWaits(this.side.connectors);
     });
   }
 
-  /** Stops cheering, waits until everything is stored, and passes the cheers to the checker. */
-  async settle(): Promise<void> {
-    this.isCheering = false;
-    await this.cheering;
-    await this.until(async () => (await this.countWaiting()) === 0);
-    const { delivery_gaps: gaps } = await this.status();
-    for (const { entry, at } of this.sent) {
-      const isInGap = gaps.some(
-        ({ source, from, until }) =>
-          source === `user ${this.channelId}` &&
-          at >= Date.parse(from) - slackMs &&
-          (until === null || at <= Date.parse(until) + slackMs),
-      );
-      // An event in a gap may be missing, but must not be stored twice.
-      entry.note(isInGap ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });
-    }
-    this.bed.addEntries(this.sent.map(({ entry }) => entry));
+  /** Waits until everything is stored, and passes the events to the checker. */
+  async settle({ all }: Occurrences): Promise<void> {
+    await untilNothingWaits(this.side.connectors);
+    const { delivery_gaps: reported } = await this.status();
+    const gaps = reported.map(({ source, from, until }) => ({
+      source,
+      from: Date.parse(from) - slackMs,
+      until: until === null ? Infinity : Date.parse(until) + slackMs,
+    }));
+    noteOutcomes(all, gaps);
+    this.run.addEntries(all.map(({ entry }) => entry));
   }
 
   private async withoutGap(what: string, act: () => Promise<void>): Promise<void> {
-    const before = (await this.status()).delivery_gaps.length;
-    this.bed.countFault();
+    const before = await this.countGaps();
+    this.run.countFault();
     await act();
     await this.until(({ delivery_gaps: gaps }) => gaps.length >= before);
-    const after = (await this.status()).delivery_gaps.length;
-    if (after > before) this.bed.find(`${what} caused ${after - before} gaps`);
-  }
-
-  private async cheer(): Promise<void> {
-    while (this.isCheering) {
-      const { marker } = nextMarker();
-      const event = { marker, broadcaster_user_id: this.channelId, user_id: '1', bits: 1 };
-      const eventData = JSON.stringify(event);
-      const entry = new LedgerEntry({ marker, kind: 'notification', eventType: 'channel-cheer', eventData });
-      this.sent.push({ entry, at: Date.now() });
-      await this.simulate('/occurrences', { type: 'channel.cheer', event });
-      await wait(cheerEveryMs);
-    }
-  }
-
-  private async countWaiting(): Promise<number> {
-    const metric = 'platform_connector_socket_messages_waiting';
-    const counts = await Promise.all(this.side.connectors.map((connector) => connector.metric(metric)));
-    return counts.reduce((sum, count) => sum + count, 0);
+    const more = (await this.countGaps()) - before;
+    if (more > 0) this.run.find(`${what} caused ${more} gaps`);
   }
 
   /** Polls a condition. Ignores failed requests, because they fail while NATS is down. */
-  private async until(condition: (status: Status) => boolean | Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + recoveryLimitMs;
-    let last: unknown = 'never checked';
-    while (performance.now() < deadline) {
+  private async until(condition: (status: Status) => boolean): Promise<void> {
+    let last: unknown;
+    const isMet = async (): Promise<true | undefined> => {
       try {
         const status = await this.status();
-        if (await condition(status)) return;
         last = JSON.stringify(status);
+        return condition(status) || undefined;
       } catch (error) {
         last = error;
+        return undefined;
       }
-      await wait(pollMs);
-    }
-    throw new Error(`not recovered after ${recoveryLimitMs / 1_000} s: ${String(last)}`);
+    };
+    if (!(await waitFor(isMet, { limitMs: recoveryLimitMs, everyMs: pollMs })))
+      throw new Error(`not recovered after ${recoveryLimitMs / 1_000} s: ${String(last)}`);
+  }
+
+  private async countGaps(): Promise<number> {
+    return (await this.status()).delivery_gaps.length;
   }
 
   private status(): Promise<Status> {
-    return this.bed.system.request('GET', '/api/v1/platform/status');
+    return this.run.bed.system.request('GET', '/api/v1/platform/status');
   }
+}
 
-  private simulate<Reply>(path: string, body: object): Promise<Reply> {
-    return this.side.control('POST', path, body);
-  }
+function isSubscribed({ subscriptions }: Status): boolean {
+  return Object.keys(subscriptions).join() === 'enabled';
 }

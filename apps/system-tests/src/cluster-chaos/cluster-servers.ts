@@ -3,16 +3,12 @@ import { join } from 'node:path';
 import { natsUsers } from '@stream-events/contracts';
 import { findNatsServer } from '@stream-events/embedded';
 import { NatsCluster, PostgresPair } from '@stream-events/testing';
-import { parentDirectory, runSql, stopOnInterrupt, type ServerAddresses } from '../system/servers.js';
+import { parentDirectory, runSql, stopOnInterrupt, type ServerSet } from '../system/servers.js';
 
 /** Three nats-servers and a PostgreSQL primary with a synchronous standby, with durable settings. */
-export interface ClusterServers extends ServerAddresses {
+export interface ClusterServers extends ServerSet {
   readonly cluster: NatsCluster;
   readonly pair: PostgresPair;
-  /** Creates an empty database. Its URL names the primary and the standby as hosts. */
-  createDatabase(name: string): Promise<string>;
-  /** Stops the servers and deletes their data. */
-  stop(): Promise<void>;
 }
 
 export async function startClusterServers(): Promise<ClusterServers> {
@@ -37,6 +33,7 @@ export async function startClusterServers(): Promise<ClusterServers> {
       return pair.primary;
     },
     nats: { urlFor: (userName) => cluster.urlsFor(userName).join(',') },
+    // The URL names the primary and the standby as hosts.
     createDatabase: async (name) => {
       await runSql(pair.primary.url, `CREATE DATABASE ${name}`);
       return pair.urlOf(name);

@@ -1,15 +1,14 @@
 import type { StoredEvent } from '@stream-events/contracts';
 import { LedgerEntry } from '../chaos/ledger.js';
+import type { Occurrence } from '../chaos/occurrences.js';
 import { checkConduit, type ConduitEvidence } from './losses.js';
-import type { Occurrence } from './occurrences.js';
 
 const eventType = 'channel-update';
 const dataOf = (marker: string): string => JSON.stringify({ marker });
 
 const occurrence = (marker: string, at: number, overrides: Partial<Occurrence> = {}): Occurrence => ({
   entry: new LedgerEntry({ marker, kind: 'notification', eventType, eventData: dataOf(marker) }),
-  channel: '77',
-  shard: '3',
+  source: 'shard 3',
   sentAt: at,
   passedAt: at,
   ...overrides,
@@ -50,7 +49,7 @@ describe(checkConduit.name, () => {
     ];
     const occurrences = [
       ...[1_000, 8_950, 9_400].map((at) => occurrence(String(at), at)),
-      occurrence('other', 9_500, { shard: '4' }),
+      occurrence('other', 9_500, { source: 'shard 4' }),
     ];
 
     expect(check({ occurrences, gaps, killedAt: [950, 9_000] })).toEqual({
@@ -75,7 +74,7 @@ describe(checkConduit.name, () => {
   it.each([
     ['before the gap', occurrence('1', 999)],
     ['after the gap', occurrence('1', 2_001)],
-    ['inside a gap of another shard', occurrence('1', 1_500, { shard: '4' })],
+    ['inside a gap of another shard', occurrence('1', 1_500, { source: 'shard 4' })],
   ])('finds a loss %s', (_, missing) => {
     expect(check({ occurrences: [missing] }).findings).toEqual([{ kind: 'missing', what: '1' }]);
   });

@@ -1,8 +1,7 @@
+import type { StoredEvent } from '@stream-events/contracts';
 import { check, type Finding } from '../chaos/checker.js';
 import { markerOf } from '../chaos/ledger.js';
-import type { Gap } from './conduit-bed.js';
-import type { Occurrence } from './occurrences.js';
-import type { StoredEvent } from '@stream-events/contracts';
+import { isReported, noteOutcomes, type Gap, type Occurrence } from '../chaos/occurrences.js';
 
 /** What happened on the platform, what is stored, and which gaps were reported. */
 export interface ConduitEvidence {
@@ -26,10 +25,7 @@ export interface Loss {
  */
 export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; losses: Loss[] } {
   const { occurrences, listed, deadLetters, gaps, killedAt } = evidence;
-  const isReported = (occurrence: Occurrence): boolean => gaps.some((gap) => isIn(occurrence, gap));
-  for (const occurrence of occurrences) {
-    occurrence.entry.note(isReported(occurrence) ? { kind: 'timeout' } : { kind: 'accepted', id: undefined });
-  }
+  noteOutcomes(occurrences, gaps);
   const ours = listed.filter(({ eventType }) => eventType === 'channel-update');
   const sent = occurrences.map(({ entry }) => entry);
   const stored = new Set(ours.map(({ eventData }) => markerOf(eventData)));
@@ -38,7 +34,9 @@ export function checkConduit(evidence: ConduitEvidence): { findings: Finding[]; 
     findings: check({ sent, listed: ours, deadLetters, published: undefined }),
     losses: killedAt.map((time) =>
       toLoss(
-        missing.filter((occurrence) => isReported(occurrence) && nearest(killedAt, occurrence) === time),
+        missing.filter(
+          (occurrence) => isReported(occurrence, gaps) && nearest(killedAt, occurrence) === time,
+        ),
       ),
     ),
   };
@@ -53,14 +51,10 @@ function nearest(killedAt: readonly number[], { sentAt }: Occurrence): number | 
   return killedAt.toSorted((one, other) => distance(one) - distance(other))[0];
 }
 
-function isIn({ shard, sentAt, passedAt }: Occurrence, { source, from, until }: Gap): boolean {
-  return source === `shard ${shard}` && passedAt >= from && sentAt <= until;
-}
-
 function toLoss(missing: readonly Occurrence[]): Loss {
-  const shards = new Set(missing.map(({ shard }) => shard));
-  const spans = [...shards].map((shard) => {
-    const times = missing.filter((each) => each.shard === shard).map(({ sentAt }) => sentAt);
+  const sources = new Set(missing.map(({ source }) => source));
+  const spans = [...sources].map((source) => {
+    const times = missing.filter((each) => each.source === source).map(({ sentAt }) => sentAt);
     return Math.max(...times) - Math.min(...times);
   });
   return { events: missing.length, longestMs: Math.max(0, ...spans) };

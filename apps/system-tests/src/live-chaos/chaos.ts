@@ -1,29 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { check, type Finding } from '../chaos/checker.js';
+import { check } from '../chaos/checker.js';
 import { targetsOf, type FaultTarget } from '../chaos/fault-target.js';
 import { countOutcomes } from '../chaos/ledger.js';
+import { summarize } from '../chaos/report.js';
 import { say } from '../measure/progress.js';
-import type { Section } from '../measure/report.js';
-import { printChaos } from './chaos-report.js';
-import { totalOf, type FleetCounts, type Judgement } from '../fleet/fleet-messages.js';
-import type { LiveBed } from './live-bed.js';
-import { makeSmallEvent } from '../fleet/test-events.js';
-
-export interface ChaosResult {
-  seconds: number;
-  clients: number;
-  /** Faults by kind and target. */
-  faults: Record<string, number>;
-  accepted: number;
-  /** Deliveries in each second of the run. */
-  perSecond: number[];
-  total: ReturnType<typeof totalOf>;
-  epochs: number;
-  judgement: Judgement;
-  /** Differences between the sent events and those in the store and on the stream. */
-  findings: Finding[];
-  isSettled: boolean;
-}
+import { median, quantile } from '../measure/quantile.js';
+import { formatCount, table, type Section } from '../measure/report.js';
+import { totalOf, type FleetCounts } from '../fleet/fleet-messages.js';
+import { printCounts, printFindings, type LiveBed } from './live-bed.js';
+import { filterKinds, makeSmallEvent } from '../fleet/test-events.js';
 
 // There are five kinds of filters, each with a fifth of the clients. By kind, the filters pass all events, or about 1/2, 1/10,
 // 1/13 (on average), or 1/50. Together, the thousand clients receive about 34,000 events per second.
@@ -31,47 +16,80 @@ const eventsPerSecond = 100;
 const group = 'chaos';
 
 /** Restarts gateways and broker at random, and checks the deliveries to each of a thousand clients. */
-export async function runChaos(bed: LiveBed): Promise<Section> {
-  const { crowd, tap, size } = bed;
-  await crowd.open(group, bed.planClients(size.clients));
+export async function runChaos(live: LiveBed): Promise<Section> {
+  const { crowd, history, size, bed } = live;
+  await crowd.open(group, live.planClients(size.clients));
   await crowd.waitUntilReady(group);
-  tap.follow();
+  history.follow();
   const counts: FleetCounts[] = [];
-  const { faults, sent } = await bed.underLoad(
+  const { faults, sent } = await live.underLoad(
     { perSecond: eventsPerSecond, make: () => makeSmallEvent() },
     async (load) => {
-      const suffered = await suffer(bed, counts);
+      const suffered = await suffer(live, counts);
       await load.pause();
       return { faults: suffered, sent: load.takeEntries() };
     },
   );
   say(`chaos: ${JSON.stringify(countOutcomes(sent))}; waiting for all deliveries`);
-  await bed.waitUntilPublished();
+  await bed.store.waitUntilPublished();
   const settled = await crowd.settle(group);
-  await tap.stopFollowing();
-  const history = await tap.readHistory();
-  const judgement = await crowd.judge(group, history);
-  await crowd.drop(group);
-  const listed = await bed.reader.readNewEvents();
-  const deadLetters = await bed.reader.readDeadLetters();
-  const published = await tap.readMessages();
-  return printChaos({
-    seconds: size.chaosSeconds,
-    clients: size.clients,
-    faults,
-    accepted: countOutcomes(sent).accepted,
-    perSecond: counts.map(({ received }) => received),
-    total: totalOf([...counts, ...settled.counts]),
-    epochs: history.length,
-    judgement,
-    findings: check({ sent, listed, deadLetters, published }),
-    isSettled: settled.isSettled,
-  });
+  await history.stopFollowing();
+  const epochs = await history.read();
+  const judgement = await live.judge(crowd, group);
+  const listed = await bed.store.readNewEvents();
+  const deadLetters = await bed.store.readDeadLetters();
+  const findings = check({ sent, listed, deadLetters, published: epochs.at(-1)?.messages });
+  const { accepted } = countOutcomes(sent);
+  const { received, connections, endings, gaps, strange } = totalOf([...counts, ...settled.counts]);
+  const perSecond = counts.map((second) => second.received);
+  const restarts = sum(faults);
+  return {
+    title: 'Gateways and broker restarted at random',
+    paragraphs: [
+      `${formatCount(size.clients)} WebSocket clients run in one process. Each of five kinds of filters (${filterKinds.join(', ')}) is used by a fifth of the clients. Each client connects to one of two gateways at random. When disconnected, the client reconnects with its last position after a pause with jitter. For ${size.chaosSeconds} s, events flow through the webhook and the API, including test events, while gateways and broker get SIGTERM or SIGKILL at random and restart.`,
+      table(
+        ['', ''],
+        [
+          ...Object.entries(faults).map(([name, times]) => [name, formatCount(times)]),
+          ['events accepted', formatCount(accepted)],
+          ['deliveries', formatCount(received)],
+          [
+            'deliveries per second: median, maximum (catching up)',
+            `${formatCount(median(perSecond))}, ${formatCount(quantile(perSecond, 1))}`,
+          ],
+          ['reconnections', formatCount(connections)],
+          ['how connections ended', printCounts(endings)],
+          ['epochs of the stream', formatCount(epochs.length)],
+          ['gap messages to clients', printCounts(gaps)],
+        ],
+      ),
+      'The deliveries of each client are compared with the stream, and the stream with the store. From its first position, a client must receive exactly the events that pass its filter, each once and in stream order. A gap message is allowed only where the epoch of the stream changed.',
+      ...printFindings(judgement, [...summarize(findings), ...strange]),
+    ],
+    promises: [
+      {
+        promise: `${formatCount(size.clients)} clients with five kinds of filters, with gateways and broker restarting at random for ${size.chaosSeconds} s: each client receives exactly its events, once and in order, or an explicit gap where the stream lost its tail`,
+        measured: `${formatCount(restarts)} restarts, ${formatCount(received)} deliveries, ${judgement.found} clients with findings, ${formatCount(sum(gaps))} gaps in ${epochs.length} epochs`,
+        isKept:
+          restarts > 0 && settled.isSettled && judgement.clients === size.clients && judgement.found === 0,
+      },
+      {
+        promise: 'No client receives an event twice on one connection, or an unreadable message',
+        measured: `${judgement.kinds.doubled ?? 0} doubled, ${strange.length} connections garbled`,
+        isKept: (judgement.kinds.doubled ?? 0) === 0 && strange.length === 0,
+      },
+      {
+        promise: 'Every accepted event is in the store and on the stream',
+        measured: `${formatCount(accepted)} accepted, ${findings.length} findings`,
+        isKept: accepted > 0 && findings.length === 0,
+      },
+    ],
+  };
 }
 
 /** Causes faults in gateways and broker independently, so sometimes both are down. */
-async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<string, number>> {
-  const { servers, system, size } = bed;
+async function suffer({ bed, size, crowd }: LiveBed, counts: FleetCounts[]): Promise<Record<string, number>> {
+  const { servers, system } = bed;
   const faults: Record<string, number> = {};
   const endsAt = performance.now() + size.chaosSeconds * 1_000;
   const gateways = targetsOf('gateway', servers, system).map((target, index) => ({
@@ -79,14 +97,23 @@ async function suffer(bed: LiveBed, counts: FleetCounts[]): Promise<Record<strin
     target,
   }));
   const broker = targetsOf('nats', servers, system).map((target) => ({ name: 'broker', target }));
-  const isOver = new AbortController();
-  const watching = watch(bed, isOver.signal, counts);
+  let isOver = false;
+  const watch = async (): Promise<void> => {
+    while (!isOver) {
+      await wait(1_000);
+      const now = await crowd.takeCounts(group);
+      counts.push(now);
+      if (counts.length % 10 === 0)
+        say(`chaos: ${now.received} deliveries per second to ${now.connected} clients`);
+    }
+  };
+  const watching = watch();
   // Wait for both loops even if one fails: later parts need the restarted processes.
   const strikes = await Promise.allSettled([
     strike(gateways, { endsAt, pauseMs: [3_000, 9_000], awayMs: [0, 1_500], faults }),
     strike(broker, { endsAt, pauseMs: [6_000, 14_000], awayMs: [0, 2_500], faults }),
   ]);
-  isOver.abort();
+  isOver = true;
   await watching;
   for (const result of strikes) if (result.status === 'rejected') throw result.reason;
   return faults;
@@ -123,13 +150,6 @@ function between([least, most]: [number, number]): number {
   return least + Math.random() * (most - least);
 }
 
-/** Records the counts every second until the signal. */
-async function watch({ crowd }: LiveBed, signal: AbortSignal, counts: FleetCounts[]): Promise<void> {
-  while (!signal.aborted) {
-    await wait(1_000);
-    const now = await crowd.takeCounts(group);
-    counts.push(now);
-    if (counts.length % 10 === 0)
-      say(`chaos: ${now.received} deliveries per second to ${now.connected} clients`);
-  }
+function sum(counts: Record<string, number>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
 }

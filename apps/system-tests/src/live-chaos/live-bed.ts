@@ -1,13 +1,13 @@
 import { FaultLoad } from '../chaos/fault-load.js';
 import type { SentEvent } from '../chaos/ledger.js';
-import { StoreReader } from '../chaos/store-reader.js';
-import { waitFor } from '../measure/progress.js';
-import { startServers, type Servers } from '../system/servers.js';
-import { registerUsers, startSystem, type SharedSystem, type System } from '../system/system.js';
+import { startTestBed, type TestBed } from '../chaos/test-bed.js';
 import { Fleet } from '../fleet/fleet.js';
+import type { Judgement } from '../fleet/fleet-messages.js';
 import type { ClientPlan } from '../fleet/resuming-client.js';
-import { StreamTap } from './stream-tap.js';
 import { filterKinds, filterOf, type FilterKind } from '../fleet/test-events.js';
+import { startServers, type Servers } from '../system/servers.js';
+import { registerUsers, type System } from '../system/system.js';
+import { StreamHistory } from './stream-history.js';
 
 export interface Size {
   clients: number;
@@ -31,56 +31,45 @@ interface LoadPlan {
 // A user may have 50 connections, and broken ones count until the gateways notice them.
 const connectionsPerUser = 15;
 
-// Time limit for publishing the backlog. Another relay can claim a killed relay's batches only after 10 s.
-const publishedLimitMs = 60_000;
-
 /** Two gateways, an events service, and their servers. The clients run in two processes. */
 export class LiveBed {
+  readonly history: StreamHistory;
+
   private constructor(
     readonly size: Size,
-    readonly servers: Servers,
-    readonly system: SharedSystem,
-    readonly tap: StreamTap,
-    readonly reader: StoreReader,
-  ) {}
+    readonly bed: TestBed<Servers>,
+    private readonly tokens: readonly string[],
+    /** Clients under test. */
+    readonly crowd: Fleet,
+    /** Clients that disturb them. */
+    readonly others: Fleet,
+  ) {
+    this.history = new StreamHistory(bed.stream);
+  }
 
-  /** Clients under test, and clients that disturb them (`others`). */
-  readonly crowd = Fleet.start();
-  readonly others = Fleet.start();
-
+  /** The caller stops the bed. */
   static async start(size: Size): Promise<LiveBed> {
-    const servers = await startServers();
-    const stops = [() => servers.stop()];
+    const bed = await startTestBed(await startServers(), 'live_chaos', { gateways: 2, events: 1 });
+    const fleets = [Fleet.start(), Fleet.start()] as const;
+    for (const fleet of fleets) bed.onStop(() => fleet.stop());
     try {
-      const databaseUrl = await servers.createDatabase('live_chaos');
-      const system = await startSystem(servers, databaseUrl, { gateways: 2, events: 1 });
-      stops.push(() => system.stop());
-      const tap = await StreamTap.connect(servers);
-      stops.push(() => tap.close());
-      const reader = await StoreReader.connect(servers, databaseUrl);
       const users = Math.ceil(size.clients / connectionsPerUser);
-      return new LiveBed(size, servers, await registerUsers(system, users), tap, reader);
+      const { tokens } = await registerUsers(bed.system, users);
+      const live = new LiveBed(size, bed, tokens, ...fleets);
+      bed.onStop(() => live.history.stopFollowing());
+      return live;
     } catch (error) {
-      for (const stop of stops.reverse()) await stop();
+      await bed.stop();
       throw error;
     }
   }
 
-  async stop(): Promise<void> {
-    await Promise.all([this.crowd.stop(), this.others.stop()]);
-    await this.tap.close();
-    await this.reader.close();
-    await this.system.stop();
-    await this.servers.stop();
-  }
-
   get ports(): number[] {
-    return this.system.gateways.map(({ url }) => Number(new URL(url).port));
+    return this.bed.system.gateways.map(({ url }) => Number(new URL(url).port));
   }
 
   tokenOf(client: number): string {
-    const { tokens } = this.system;
-    return tokens[client % tokens.length] ?? '';
+    return this.tokens[client % this.tokens.length] ?? '';
   }
 
   /** Plans clients that connect to any gateway. Each kind of filter gets the same number of clients. */
@@ -94,13 +83,13 @@ export class LiveBed {
 
   /** Sends events through API and webhook at a fixed rate while `work` runs. */
   async underLoad<Result>(
-    { perSecond, make, gateways = this.system.gateways }: LoadPlan,
+    { perSecond, make, gateways = this.bed.system.gateways }: LoadPlan,
     work: (load: FaultLoad) => Promise<Result>,
   ): Promise<Result> {
     const gatewayUrls = gateways.map(({ url }) => url);
     // At 10 requests per second, each client has time to wait for its replies. A reply takes 10 ms, or longer while a gateway is down.
     const clients = Math.max(2, Math.ceil(perSecond / 10));
-    const load = new FaultLoad({ ...this.system, gatewayUrls, perSecond, clients, make });
+    const load = new FaultLoad({ ...this.bed.system, gatewayUrls, perSecond, clients, make });
     load.start();
     try {
       return await work(load);
@@ -109,22 +98,40 @@ export class LiveBed {
     }
   }
 
-  /** Cleans up after a failed part. */
-  async abandon(): Promise<void> {
-    await this.tap.stopFollowing();
-    await Promise.all([this.crowd.dropAll(), this.others.dropAll()]);
+  /** Compares what a group's clients have received with the stream, and removes the clients. */
+  async judge(fleet: Fleet, group: string): Promise<Judgement> {
+    const history = await this.history.read();
+    const judgement = await fleet.judge(
+      group,
+      history.map(({ epoch, events }) => ({ epoch, events })),
+    );
+    await fleet.drop(group);
+    return judgement;
   }
 
-  /** Resolves when the whole backlog is on the stream. */
-  async waitUntilPublished(): Promise<void> {
-    const isPublished = await waitFor(
-      async () => {
-        // A broker that has just started may not respond yet.
-        const backlog = await this.reader.readBacklog().catch(() => undefined);
-        return backlog && backlog.outbox + backlog.ingest === 0 ? true : undefined;
-      },
-      { limitMs: publishedLimitMs, everyMs: 500 },
-    );
-    if (!isPublished) throw new Error(`the backlog is not empty after ${publishedLimitMs / 1_000} s`);
+  /** Cleans up after a failed part. */
+  async abandon(): Promise<void> {
+    await this.history.stopFollowing();
+    await Promise.all([this.crowd.dropAll(), this.others.dropAll()]);
   }
+}
+
+/** Findings as Markdown lines. */
+export function printFindings({ kinds, examples }: Judgement, others: readonly string[] = []): string[] {
+  if (examples.length === 0 && others.length === 0) return ['No findings.'];
+  return [
+    `Findings: ${printCounts(kinds)}.`,
+    [
+      ...examples.map(({ kind, what, filter }) => `- ${kind}: ${what}, filter ${filter}`),
+      ...others.map((line) => `- ${line}`),
+    ].join('\n'),
+  ];
+}
+
+export function printCounts(counts: Record<string, number>): string {
+  return (
+    Object.entries(counts)
+      .map(([name, count]) => `${count.toLocaleString('en')} × ${name}`)
+      .join(', ') || 'none'
+  );
 }

@@ -1,24 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { eventsStreamName } from '@stream-events/contracts';
+import { eventsStreamName, isJsonObject } from '@stream-events/contracts';
 import { EventSender } from '../chaos/event-sender.js';
 import { say, waitFor } from '../measure/progress.js';
-import type { Section } from '../measure/report.js';
+import { formatCount, formatSeconds, table, type Section } from '../measure/report.js';
 import { totalOf, type Judgement } from '../fleet/fleet-messages.js';
-import type { LiveBed } from './live-bed.js';
-import { printPositions } from './positions-report.js';
-import { Probe } from './probe.js';
 import { makeSmallEvent } from '../fleet/test-events.js';
+import { WebSocketClient } from '../fleet/web-socket.js';
+import { printCounts, printFindings, type LiveBed } from './live-bed.js';
 
 /** A position, and what a client that resumes from it received. */
-export interface PositionResult {
+interface PositionResult {
   name: string;
   expected: string[];
   story: string[];
 }
 
 /** What happened after the stream was deleted under connected clients. */
-export interface LostStreamResult {
-  clients: number;
+interface LostStreamResult {
   gaps: Record<string, number>;
   /** Time from the deletion to a new epoch. Undefined if the limit passed first. */
   newEpochMs: number | undefined;
@@ -29,30 +27,62 @@ export interface LostStreamResult {
 const eventsBefore = 60;
 const kept = 5;
 const newEpochLimitMs = 40_000;
+const messageLimitMs = 15_000;
 const lostClients = 100;
 const lostPerSecond = 40;
 const group = 'lost';
 
 /** Connects clients with old and invalid positions, then deletes the stream under connected clients. */
-export async function runPositions(bed: LiveBed): Promise<Section> {
-  const positions = await tryPositions(bed);
-  return printPositions(positions, await loseStream(bed));
+export async function runPositions(live: LiveBed): Promise<Section> {
+  const positions = await tryPositions(live);
+  const { gaps, newEpochMs, isSettled, judgement } = await loseStream(live);
+  const isAsExpected = ({ expected, story }: PositionResult): boolean => story.join() === expected.join();
+  const right = positions.filter(isAsExpected);
+  const gapsTold = gaps.other_epoch ?? 0;
+  return {
+    title: 'Invalid positions',
+    paragraphs: [
+      'Clients connect with these positions. When all clients are live, the test sends one event. Each client receives, in order:',
+      table(
+        ['position', 'received', ''],
+        positions.map((position) => [
+          position.name,
+          position.story.join(', ') || 'nothing',
+          isAsExpected(position) ? '' : `**expected: ${position.expected.join(', ')}**`,
+        ]),
+      ),
+      `Then the stream is deleted under ${formatCount(lostClients)} connected clients while events flow. Time until a stream with a new epoch existed: ${newEpochMs === undefined ? '**never**' : formatSeconds(newEpochMs)}. Gap messages to clients: ${printCounts(gaps)}.`,
+      ...printFindings(judgement),
+    ],
+    promises: [
+      {
+        promise:
+          'A client whose position is expired, from another epoch, forged, or garbage receives an explicit gap, then live events',
+        measured: `${right.length} of ${positions.length} as expected`,
+        isKept: right.length === positions.length,
+      },
+      {
+        promise: 'When the stream is lost, every connected client gets a gap message, then every new event',
+        measured: `${gapsTold} of ${lostClients} clients, ${judgement.found} with findings`,
+        isKept: isSettled && newEpochMs !== undefined && gapsTold >= lostClients && judgement.found === 0,
+      },
+    ],
+  };
 }
 
-async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
-  const { tap, system } = bed;
-  await send(bed, eventsBefore);
-  const cases = await collectCases(bed);
-  const manager = await tap.manage();
-  await manager.streams.purge(eventsStreamName, { keep: kept });
+async function tryPositions(live: LiveBed): Promise<PositionResult[]> {
+  const { stream, system } = live.bed;
+  await send(live, eventsBefore);
+  const cases = await collectCases(live);
+  await (await stream.manage()).streams.purge(eventsStreamName, { keep: kept });
   // Restart the gateways to clear their memory. They could still have events that the stream has lost.
   await Promise.all(system.gateways.map((gateway) => gateway.restart()));
   const probes = cases.map(({ after }, index) => {
-    const port = bed.ports[index % bed.ports.length] ?? 0;
-    return new Probe(port, { token: bed.tokenOf(index), positions: true, after });
+    const port = live.ports[index % live.ports.length] ?? 0;
+    return new Probe(port, { token: live.tokenOf(index), positions: true, after });
   });
   await Promise.all(probes.map((probe) => probe.waitFor(2)));
-  await send(bed, 1);
+  await send(live, 1);
   await Promise.all(probes.map((probe) => probe.waitFor(3)));
   // Any further message would have arrived by now.
   await wait(500);
@@ -66,9 +96,9 @@ async function tryPositions(bed: LiveBed): Promise<PositionResult[]> {
 
 /** Collects the positions to test. Call it before the stream drops its oldest events. */
 async function collectCases({
-  tap,
+  history,
 }: LiveBed): Promise<{ name: string; after: string; expected: string[] }[]> {
-  const last = (await tap.readHistory()).at(-1);
+  const last = (await history.read()).at(-1);
   const [oldest, newest] = [last?.events[0], last?.events.at(-1)];
   if (!last || !oldest || !newest) throw new Error('the stream is empty');
   const { epoch } = last;
@@ -99,36 +129,71 @@ async function collectCases({
   ];
 }
 
-async function loseStream(bed: LiveBed): Promise<LostStreamResult> {
-  const { crowd, tap } = bed;
-  await crowd.open(group, bed.planClients(lostClients));
+/** A connection that records what it receives, in words: `gap expired`, `ready`, `event`. */
+class Probe {
+  readonly story: string[] = [];
+  private isOver = false;
+  private readonly socket: WebSocketClient;
+
+  constructor(port: number, firstMessage: Record<string, unknown>) {
+    this.socket = new WebSocketClient(
+      { port, path: '/ws/platform-events/', firstMessage: JSON.stringify(firstMessage) },
+      {
+        onText: (bytes, start, end) => {
+          const message: unknown = JSON.parse(bytes.toString('utf8', start, end));
+          const { event, reason, id } = isJsonObject(message) ? message : {};
+          if (id !== undefined) this.story.push('event');
+          else this.story.push(event === 'gap' ? `gap ${String(reason)}` : String(event));
+        },
+        onEnd: (ending) => {
+          this.isOver = true;
+          this.story.push(JSON.stringify(ending));
+        },
+      },
+    );
+  }
+
+  /** Resolves after `count` messages, when the connection ends, or after 15 s. */
+  async waitFor(count: number): Promise<void> {
+    await waitFor(() => (this.story.length >= count || this.isOver ? true : undefined), {
+      limitMs: messageLimitMs,
+      everyMs: 20,
+    });
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+}
+
+async function loseStream(live: LiveBed): Promise<LostStreamResult> {
+  const { crowd, history, bed } = live;
+  await crowd.open(group, live.planClients(lostClients));
   await crowd.waitUntilReady(group);
-  const newEpochMs = await bed.underLoad(
+  const newEpochMs = await live.underLoad(
     { perSecond: lostPerSecond, make: () => makeSmallEvent() },
     async () => {
       await wait(3_000);
-      await tap.readHistory();
-      const afterMs = await deleteStream(bed);
+      await history.read();
+      const afterMs = await deleteStream(live);
       await wait(3_000);
       return afterMs;
     },
   );
-  await bed.waitUntilPublished();
+  await bed.store.waitUntilPublished();
   const { isSettled, counts } = await crowd.settle(group);
-  const judgement = await crowd.judge(group, await tap.readHistory());
-  await crowd.drop(group);
-  return { clients: lostClients, gaps: totalOf(counts).gaps, newEpochMs, isSettled, judgement };
+  return { gaps: totalOf(counts).gaps, newEpochMs, isSettled, judgement: await live.judge(crowd, group) };
 }
 
 /** Deletes the stream. Returns the milliseconds until a new epoch exists, or undefined after the limit. */
-async function deleteStream({ tap }: LiveBed): Promise<number | undefined> {
-  const { epoch } = await tap.readState();
+async function deleteStream({ bed: { stream } }: LiveBed): Promise<number | undefined> {
+  const { epoch } = await stream.readState();
   const deletedAt = performance.now();
-  await (await tap.manage()).streams.delete(eventsStreamName);
+  await stream.deleteStream();
   const newEpochMs = await waitFor(
     async () => {
       // There is no stream until the events service recreates it.
-      const state = await tap.readState().catch(() => undefined);
+      const state = await stream.readState().catch(() => undefined);
       return state && state.epoch !== epoch ? performance.now() - deletedAt : undefined;
     },
     { limitMs: newEpochLimitMs, everyMs: 250 },
@@ -138,7 +203,7 @@ async function deleteStream({ tap }: LiveBed): Promise<number | undefined> {
 }
 
 /** Sends events one after the other through a gateway. */
-async function send({ system }: LiveBed, count: number): Promise<void> {
+async function send({ bed: { system } }: LiveBed, count: number): Promise<void> {
   const sender = new EventSender(system, { connectionsEach: 1, keepAlive: true });
   try {
     for (let sent = 0; sent < count; sent += 1) {

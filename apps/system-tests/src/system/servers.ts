@@ -33,8 +33,16 @@ export interface ServerAddresses {
   readonly natsBinary: string;
 }
 
+/** Servers that a test has started for itself. */
+export interface ServerSet extends ServerAddresses {
+  /** Creates an empty database. Keeps databases of earlier runs. Returns its URL. */
+  createDatabase(name: string): Promise<string>;
+  /** Stops the servers. Deletes their data, except in a folder that the caller chose. */
+  stop(): Promise<void>;
+}
+
 /** PostgreSQL and NATS with the durable settings of `npm start`. */
-export interface Servers extends ServerAddresses {
+export interface Servers extends ServerSet {
   readonly postgres: EmbeddedPostgres;
   readonly nats: EmbeddedNats;
   /** The same servers, for scenarios that stop and restart them. */
@@ -42,10 +50,6 @@ export interface Servers extends ServerAddresses {
     postgres: RestartableServer<EmbeddedPostgres>;
     nats: RestartableServer<EmbeddedNats>;
   };
-  /** Keeps the databases that the run has created before. */
-  createDatabase(name: string): Promise<string>;
-  /** Stops both servers. Deletes their data, except in a folder that the caller chose. */
-  stop(): Promise<void>;
 }
 
 // The temporary folder can be in memory. The tests measure durable storage, so use a folder on disk.

@@ -21,7 +21,7 @@ export interface System {
   /** Login of that owner. */
   owner: { username: string; password: string };
   /** Sends an owner's request with JSON to the first gateway. */
-  request<Reply>(method: string, path: string, body?: object): Promise<Reply>;
+  request: <Reply>(method: string, path: string, body?: object) => Promise<Reply>;
   /** Options that the services were started with. */
   options: ServiceProcessOptions;
   stop(): Promise<void>;
