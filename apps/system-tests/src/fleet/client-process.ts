@@ -1,59 +1,37 @@
 import { CountingGroup } from './counting-group.js';
 import { EpochNames } from './delivery-log.js';
-import type { ClientGroup, FleetCommand, FleetMessage } from './fleet-messages.js';
+import type { CountingPlan, FleetCall, FleetMessage } from './fleet-messages.js';
+import type { ClientPlan } from './resuming-client.js';
 import { ResumingGroup } from './resuming-group.js';
 
-// `Fleet` forks this module. It runs the clients and replies once to each command.
+// `Fleet` forks this module. It runs the clients and replies once to each call.
 
 const epochs = new EpochNames();
-const groups = new Map<string, ClientGroup>();
+const groups = new Map<string, CountingGroup | ResumingGroup>();
 
 function send(message: FleetMessage): void {
   process.send?.(message);
 }
 
-function findGroup(name: string): ClientGroup {
-  const group = groups.get(name);
-  if (!group) throw new Error(`unknown group of clients: ${name}`);
-  return group;
-}
-
-function findResumingGroup(name: string): ResumingGroup {
-  const group = findGroup(name);
-  if (!(group instanceof ResumingGroup)) throw new Error(`the clients of group ${name} do not resume`);
-  return group;
-}
-
-function execute(command: FleetCommand): unknown {
-  const { group: name } = command;
-  switch (command.kind) {
-    case 'open-resuming':
-      groups.set(name, new ResumingGroup(command.plans, epochs));
-      return undefined;
-    case 'open-counting':
-      groups.set(name, new CountingGroup(command.plan, (slowest) => send({ group: name, slowest })));
-      return undefined;
-    case 'close':
-      findGroup(name).close();
-      return undefined;
-    case 'reopen':
-      findResumingGroup(name).reopen();
-      return undefined;
-    case 'set-reading':
-      findResumingGroup(name).setReading(command.isReading);
-      return undefined;
-    case 'count':
-      return findGroup(name).takeCounts();
-    case 'judge':
-      return findResumingGroup(name).judge(command.history);
-    case 'drop':
-      groups.get(name)?.close();
-      groups.delete(name);
-      return undefined;
+function execute({ group, kind, method, args }: FleetCall): unknown {
+  if (method === 'open') {
+    const [plan] = args;
+    // Safe casts: `Fleet` sends the plan of this kind.
+    const opened =
+      kind === 'resuming'
+        ? new ResumingGroup(plan as readonly ClientPlan[], epochs)
+        : new CountingGroup(plan as CountingPlan, (slowest) => send({ group, slowest }));
+    groups.set(group, opened);
+    return undefined;
   }
+  const found = groups.get(group);
+  if (!found) throw new Error(`unknown group of clients: ${group}`);
+  if (method === 'close') groups.delete(group);
+  // Safe cast: `Fleet` calls only methods of this kind of group.
+  return (found as unknown as Record<string, (...values: readonly unknown[]) => unknown>)[method]?.(...args);
 }
 
-process.on('message', ({ id, command }: { id: number; command: FleetCommand }) => {
-  send({ id, result: execute(command) });
+process.on('message', (call: FleetCall) => {
+  send({ id: call.id, result: execute(call) });
 });
 process.once('disconnect', () => process.exit());

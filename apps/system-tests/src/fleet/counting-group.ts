@@ -1,5 +1,5 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { ClientGroup, CountingPlan, DeliveryCounts } from './fleet-messages.js';
+import type { CountingPlan, DeliveryCounts } from './fleet-messages.js';
 import { readSentAt } from './read-delivery.js';
 import { nowMicroseconds } from './test-events.js';
 import { WebSocketClient } from './web-socket.js';
@@ -11,7 +11,7 @@ const maxHandshakes = 200;
 const progressIntervalMs = 10;
 
 /** Clients that only count events. A thousand of them use less CPU than the server under test. */
-export class CountingGroup implements ClientGroup {
+export class CountingGroup {
   private readonly sockets: WebSocketClient[] = [];
   private readonly received: Float64Array;
   /** Count of the slowest client, and the number of clients with that count. */

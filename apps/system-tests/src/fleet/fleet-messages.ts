@@ -1,5 +1,5 @@
 import type { DeliveryFinding } from './check-deliveries.js';
-import type { ClientPlan, ResumingCounts } from './resuming-client.js';
+import type { ResumingCounts } from './resuming-client.js';
 import type { EventFields } from './test-events.js';
 
 /** An event on the stream, to compare with the deliveries. */
@@ -24,26 +24,21 @@ export interface CountingPlan {
   isLockstep: boolean;
 }
 
-/** A command to the fleet's process. Each names a group and gets one reply. */
-export type FleetCommand = { group: string } & (
-  | { kind: 'open-resuming'; plans: readonly ClientPlan[] }
-  | { kind: 'open-counting'; plan: CountingPlan }
-  /** Disconnects the clients. They keep their positions. */
-  | { kind: 'close' }
-  | { kind: 'reopen' }
-  | { kind: 'set-reading'; isReading: boolean }
-  | { kind: 'count' }
-  | { kind: 'judge'; history: StreamHistory }
-  /** Disconnects and removes the clients. */
-  | { kind: 'drop' }
-);
+/** A call of a group's method, or `open` with the group's plan. Each gets one reply. */
+export interface FleetCall {
+  id: number;
+  group: string;
+  kind: 'resuming' | 'counting';
+  method: string;
+  args: readonly unknown[];
+}
 
-/** The reply to a command, or the progress of a counting group. */
+/** The reply to a call, or the progress of a counting group. */
 export type FleetMessage =
   | { id: number; result: unknown }
   | { group: string; /** Events that the slowest connected client has received. */ slowest: number };
 
-/** `received` and `latencyMs` count since the last `count` command. */
+/** `received` and `latencyMs` count since the last `takeCounts`. */
 export interface DeliveryCounts {
   clients: number;
   connected: number;
@@ -60,13 +55,8 @@ export interface FleetCounts extends Omit<DeliveryCounts, 'ended' | 'seconds'>, 
   positioned: number;
 }
 
-export interface ClientGroup {
-  close(): void;
-  takeCounts(): DeliveryCounts | FleetCounts;
-}
-
 /** Adds up the counts of several reports. */
-export function totalOf(all: readonly FleetCounts[]): Omit<ResumingCounts, 'lastReceivedAt'> {
+export function totalOf(all: readonly FleetCounts[]): ResumingCounts {
   const total = { received: 0, connections: 0, gaps: {}, endings: {}, strange: [] as string[] };
   for (const { received, connections, gaps, endings, strange } of all) {
     total.received += received;

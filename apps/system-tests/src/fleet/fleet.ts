@@ -5,7 +5,7 @@ import { waitFor } from '../measure/progress.js';
 import type {
   CountingPlan,
   DeliveryCounts,
-  FleetCommand,
+  FleetCall,
   FleetCounts,
   FleetMessage,
   Judgement,
@@ -24,7 +24,7 @@ const progressLimitMs = 100;
 /** WebSocket clients in a separate process, in named groups. Resuming clients log what they receive; counting clients only count. */
 export class Fleet {
   private readonly waiting = new Map<number, (result: unknown) => void>();
-  private readonly groups = new Set<string>();
+  private readonly kinds = new Map<string, FleetCall['kind']>();
   private readonly slowest = new Map<string, number>();
   private onProgress: () => void = () => undefined;
   private lastId = 0;
@@ -53,14 +53,14 @@ export class Fleet {
 
   /** Connects clients that resume and log what they receive. */
   async open(group: string, plans: readonly ClientPlan[]): Promise<void> {
-    this.groups.add(group);
-    await this.tell({ kind: 'open-resuming', group, plans });
+    this.kinds.set(group, 'resuming');
+    await this.call(group, 'open', plans);
   }
 
   /** Connects clients that only count. Resolves when all are connected. */
   async openCounting(group: string, plan: CountingPlan): Promise<void> {
-    this.groups.add(group);
-    await this.tell({ kind: 'open-counting', group, plan });
+    this.kinds.set(group, 'counting');
+    await this.call(group, 'open', plan);
     const isConnected = async (): Promise<true | undefined> =>
       (await this.takeDeliveryCounts(group)).connected === plan.firstMessages.length ? true : undefined;
     if (!(await waitFor(isConnected, { limitMs: connectLimitMs, everyMs: pollMs })))
@@ -84,42 +84,33 @@ export class Fleet {
     });
   }
 
-  /** Disconnects all clients immediately. They keep their positions. */
-  async close(group: string): Promise<void> {
-    await this.tell({ kind: 'close', group });
-  }
-
-  /** Reconnects all clients immediately, without jitter. */
-  async reopen(group: string): Promise<void> {
-    await this.tell({ kind: 'reopen', group });
-  }
-
   async setReading(group: string, isReading: boolean): Promise<void> {
-    await this.tell({ kind: 'set-reading', group, isReading });
+    await this.call(group, 'setReading', isReading);
   }
 
+  /** Disconnects and removes the clients. */
   async drop(group: string): Promise<void> {
-    this.groups.delete(group);
-    await this.tell({ kind: 'drop', group });
+    await this.call(group, 'close');
+    this.kinds.delete(group);
   }
 
   async dropAll(): Promise<void> {
-    for (const group of [...this.groups]) await this.drop(group);
+    for (const group of [...this.kinds.keys()]) await this.drop(group);
   }
 
   /** Counts since the last call. */
-  async takeDeliveryCounts(group: string): Promise<DeliveryCounts> {
-    return (await this.tell({ kind: 'count', group })) as DeliveryCounts; // Safe cast: the reply to this command
+  takeDeliveryCounts(group: string): Promise<DeliveryCounts> {
+    return this.call(group, 'takeCounts');
   }
 
-  /** Counts since the last call. */
-  async takeCounts(group: string): Promise<FleetCounts> {
-    return (await this.tell({ kind: 'count', group })) as FleetCounts; // Safe cast: the reply to this command
+  /** Counts of a resuming group since the last call. */
+  takeCounts(group: string): Promise<FleetCounts> {
+    return this.call(group, 'takeCounts');
   }
 
   /** Checks everything that the group's clients have received against the stream. */
-  async judge(group: string, history: StreamHistory): Promise<Judgement> {
-    return (await this.tell({ kind: 'judge', group, history })) as Judgement; // Safe cast: the reply to this command
+  judge(group: string, history: StreamHistory): Promise<Judgement> {
+    return this.call(group, 'judge', history);
   }
 
   /** Resolves when all clients are connected and have a position. */
@@ -166,27 +157,23 @@ export class Fleet {
     await ended;
   }
 
-  private tell(command: FleetCommand): Promise<unknown> {
+  /** Calls a method of a group in the process. */
+  private async call<Result>(group: string, method: string, ...args: readonly unknown[]): Promise<Result> {
     const id = (this.lastId += 1);
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () =>
-          reject(
-            new Error(
-              `the client process did not reply to "${command.kind}" within ${answerLimitMs / 1_000} s`,
-            ),
-          ),
-        answerLimitMs,
-      );
+    const call: FleetCall = { id, group, kind: this.kinds.get(group) ?? 'resuming', method, args };
+    const reply = new Promise<unknown>((resolve, reject) => {
+      const late = `the client process did not reply to "${method}" within ${answerLimitMs / 1_000} s`;
+      const timer = setTimeout(() => reject(new Error(late)), answerLimitMs);
       this.waiting.set(id, (result) => {
         clearTimeout(timer);
         resolve(result);
       });
-      this.child.send({ id, command }, (error) => {
+      this.child.send(call, (error) => {
         if (!error) return;
         clearTimeout(timer);
         reject(error);
       });
     });
+    return (await reply) as Result; // Safe cast: the result of this method
   }
 }

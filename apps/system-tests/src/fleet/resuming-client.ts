@@ -13,8 +13,6 @@ export interface ClientPlan {
 /** Counts over all clients of a group. */
 export interface ResumingCounts {
   received: number;
-  /** When the last event arrived, in microseconds of this machine's clock. */
-  lastReceivedAt: number;
   connections: number;
   gaps: Record<string, number>;
   /** Ended connections by close code or reason. */
@@ -64,12 +62,11 @@ export class ResumingClient {
 
   /** Connects, and reconnects until `close`. */
   open(): void {
-    if (this.isWanted) return;
     this.isWanted = true;
     this.connect();
   }
 
-  /** Disconnects. Keeps the position and the log. */
+  /** Disconnects. Keeps the log. */
   close(): void {
     this.isWanted = false;
     clearTimeout(this.timer);
@@ -112,8 +109,7 @@ export class ResumingClient {
     this.position = position;
     this.log.noteEvent({ epoch: epochs.numberOf(epoch), sequence, check }, event);
     counts.received += 1;
-    counts.lastReceivedAt = nowMicroseconds();
-    onLatency(counts.lastReceivedAt - sentAt);
+    onLatency(nowMicroseconds() - sentAt);
   }
 
   private onMessage(text: string): void {

@@ -2,14 +2,14 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { checkDeliveries, type Expectation } from './check-deliveries.js';
 import { readLatencies } from './counting-group.js';
 import type { EpochNames } from './delivery-log.js';
-import type { ClientGroup, FleetCounts, Judgement, StreamHistory } from './fleet-messages.js';
+import type { FleetCounts, Judgement, StreamHistory } from './fleet-messages.js';
 import { ResumingClient, type ClientPlan, type ResumingCounts } from './resuming-client.js';
 import { passes, type FilterParameters } from './test-events.js';
 
 const maxExamples = 20;
 
 /** Clients that resume from their last position and log everything they receive. */
-export class ResumingGroup implements ClientGroup {
+export class ResumingGroup {
   private readonly clients: ResumingClient[];
   private readonly counts = noCounts();
   private latencies: RecordableHistogram = createHistogram();
@@ -21,10 +21,6 @@ export class ResumingGroup implements ClientGroup {
       onLatency: (microseconds: number) => this.latencies.record(Math.max(1, Math.round(microseconds))),
     };
     this.clients = plans.map((plan) => new ResumingClient(plan, surroundings));
-    this.reopen();
-  }
-
-  reopen(): void {
     for (const client of this.clients) client.open();
   }
 
@@ -39,7 +35,7 @@ export class ResumingGroup implements ClientGroup {
   takeCounts(): FleetCounts {
     const { latencies, clients } = this;
     const counts = { ...this.counts };
-    Object.assign(this.counts, noCounts(), { lastReceivedAt: counts.lastReceivedAt });
+    Object.assign(this.counts, noCounts());
     this.latencies = createHistogram();
     return {
       ...counts,
@@ -109,5 +105,5 @@ function expect(
 }
 
 function noCounts(): ResumingCounts {
-  return { received: 0, lastReceivedAt: 0, connections: 0, gaps: {}, endings: {}, strange: [] };
+  return { received: 0, connections: 0, gaps: {}, endings: {}, strange: [] };
 }

@@ -16,7 +16,6 @@ export type FilterParameters = Partial<
 >;
 
 export const filterKinds = ['none', 'event types', 'broadcaster', 'user name', 'origin and type'] as const;
-export type FilterKind = (typeof filterKinds)[number];
 
 export const eventTypes = ['channel-follow', 'channel-raid', 'channel-cheer', 'channel-subscribe'] as const;
 const broadcasters = 10;
@@ -76,9 +75,10 @@ function printData(marker: string, sequence: number, user: number, message: stri
   });
 }
 
-/** Filter of the client with this number. Rotates the values within each kind. */
-export function filterOf(kind: FilterKind, number: number): FilterParameters {
-  switch (kind) {
+/** Filter of a client. Rotates the kinds, and the values within each kind. */
+export function filterOf(client: number): FilterParameters {
+  const number = Math.floor(client / filterKinds.length);
+  switch (filterKinds[client % filterKinds.length] ?? 'none') {
     case 'none':
       return {};
     case 'event types':

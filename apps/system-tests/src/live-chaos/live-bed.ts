@@ -4,7 +4,7 @@ import { startTestBed, type TestBed } from '../chaos/test-bed.js';
 import { Fleet } from '../fleet/fleet.js';
 import type { Judgement } from '../fleet/fleet-messages.js';
 import type { ClientPlan } from '../fleet/resuming-client.js';
-import { filterKinds, filterOf, type FilterKind } from '../fleet/test-events.js';
+import { filterOf } from '../fleet/test-events.js';
 import { startServers, type Servers } from '../system/servers.js';
 import { registerUsers, type System } from '../system/system.js';
 import { StreamHistory } from './stream-history.js';
@@ -17,8 +17,6 @@ export interface Size {
   windowPairs: number;
   windowSeconds: number;
   stalledReaders: number;
-  /** Number of events that the reconnecting clients have missed. */
-  missedEvents: number;
 }
 
 interface LoadPlan {
@@ -73,10 +71,10 @@ export class LiveBed {
   }
 
   /** Plans clients that connect to any gateway. Each kind of filter gets the same number of clients. */
-  planClients(count: number, kinds: readonly FilterKind[] = filterKinds): ClientPlan[] {
+  planClients(count: number): ClientPlan[] {
     return Array.from({ length: count }, (_, number) => ({
       token: this.tokenOf(number),
-      filter: filterOf(kinds[number % kinds.length] ?? 'none', Math.floor(number / kinds.length)),
+      filter: filterOf(number),
       ports: this.ports,
     }));
   }
