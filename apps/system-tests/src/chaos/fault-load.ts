@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Credentials } from '../load/request-maker.js';
+import { makeSmallEvent } from '../fleet/test-events.js';
 import { EventSender } from './event-sender.js';
 import { LedgerEntry, type Answer, type EventKind, type SentEvent } from './ledger.js';
 
@@ -9,7 +9,7 @@ export interface FaultLoadOptions extends Credentials {
   gatewayUrls: readonly string[];
   perSecond: number;
   clients: number;
-  /** Creates the events. Default: `makeEvent`. */
+  /** Creates the events. Default: `makeSmallEvent`. */
   make?: () => SentEvent;
 }
 
@@ -31,41 +31,6 @@ interface Retry {
 const pausesMs = [300, 1_000, 2_000, 4_000];
 // Limit for events that wait for a retry. Above this limit, the sender gives up on further events.
 const maxRetries = 4_000;
-// Of eight events, four are platform messages, three come from clients that retry, and one comes from a client that does not.
-const kinds: readonly EventKind[] = [
-  'notification',
-  'keyed post',
-  'notification',
-  'plain post',
-  'notification',
-  'keyed post',
-  'notification',
-  'keyed post',
-];
-
-/** Makes markers unique across runs. */
-const run = randomBytes(4).toString('hex');
-let sequence = 0;
-
-export function nextMarker(): { marker: string; sequence: number } {
-  sequence += 1;
-  return { marker: `${run}-${sequence}`, sequence };
-}
-
-export function makeEvent(kind?: EventKind): SentEvent {
-  const next = nextMarker();
-  const viewer = (next.sequence * 1_237) % 5_000;
-  const eventData = JSON.stringify({
-    ...next,
-    user_id: String(100_000 + viewer),
-    user_name: `Viewer_${viewer}`,
-    broadcaster_user_id: '4711',
-    message: 'grüße 🎉',
-  });
-  const chosen = kind ?? kinds[next.sequence % kinds.length] ?? 'notification';
-  return { marker: next.marker, kind: chosen, eventType: 'channel-follow', eventData };
-}
-
 /**
  * Sends events like the platform and clients. Sends each attempt to the next gateway, and limits the number of attempts per event. If a
  * gateway does not listen, the attempt goes to the next one. Records the outcome of each event.
@@ -133,7 +98,7 @@ export class FaultLoad {
   }
 
   private makeFirst(): Retry {
-    const entry = new LedgerEntry((this.options.make ?? makeEvent)());
+    const entry = new LedgerEntry((this.options.make ?? makeSmallEvent)());
     this.entries.push(entry);
     return { entry, attempt: 0, dueAt: 0 };
   }

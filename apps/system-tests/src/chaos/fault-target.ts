@@ -9,62 +9,51 @@ export type TargetName = 'gateway' | 'events' | 'nats' | 'postgres';
 /** One or more processes that a scenario can kill, stop, or freeze. */
 export interface FaultTarget {
   /** Uses SIGKILL. */
-  kill(): Promise<void>;
+  kill(): Promise<unknown>;
   /** Shuts down gracefully. */
   stop(): Promise<void>;
   /** Starts the target after `kill` or `stop`. Resolves when it is ready. */
   start(): Promise<void>;
-  /** Suspends all processes with SIGSTOP for `ms` milliseconds. */
-  freeze(ms: number): Promise<void>;
+  /** The main process first, because it could start more child processes. */
+  pids(): number[];
 }
 
 /** A service has two instances as targets; a server is a single target. */
 export function targetsOf(name: TargetName, servers: Servers, system: System): FaultTarget[] {
   switch (name) {
     case 'gateway':
-      return system.gateways.map(toServiceTarget);
     case 'events':
-      return system.events.map(toServiceTarget);
+      return (name === 'gateway' ? system.gateways : system.events).map(toTarget);
     case 'nats':
-      return [toServerTarget(servers.restartable.nats, () => [servers.nats.pid])];
     case 'postgres':
-      // Suspend the main process first, because it could start more child processes.
       return [
-        toServerTarget(servers.restartable.postgres, () => [
-          servers.postgres.pid,
-          ...childrenOf(servers.postgres.pid),
-        ]),
+        {
+          kill: () => servers[name].kill(),
+          stop: () => servers[name].stop(),
+          start: () => servers.restart(name),
+          pids: () => [servers[name].pid, ...childrenOf(servers[name].pid)],
+        },
       ];
   }
 }
 
-function toServiceTarget(process: ServiceProcess): FaultTarget {
+function toTarget(service: ServiceProcess): FaultTarget {
   return {
-    kill: async () => {
-      await process.kill('SIGKILL');
-    },
-    stop: () => process.stop(),
-    start: () => process.start(),
-    freeze: (ms) => freeze(() => [process.pid], ms),
+    kill: () => service.kill('SIGKILL'),
+    stop: () => service.stop(),
+    start: () => service.start(),
+    pids: () => [service.pid],
   };
 }
 
-function toServerTarget(server: Servers['restartable'][keyof Servers['restartable']], pids: () => number[]) {
-  return {
-    kill: () => server.kill(),
-    stop: () => server.stop(),
-    start: () => server.restart(),
-    freeze: (ms: number) => freeze(pids, ms),
-  };
-}
-
-async function freeze(pids: () => number[], ms: number): Promise<void> {
-  const [first, ...others] = pids();
+/** Suspends all processes of a target with SIGSTOP. */
+export async function freeze(target: FaultTarget, ms: number): Promise<void> {
+  const [first, ...others] = target.pids();
   if (first === undefined) return;
   signal(first, 'SIGSTOP');
-  for (const pid of new Set([...others, ...pids()])) signal(pid, 'SIGSTOP');
+  for (const pid of new Set([...others, ...target.pids()])) signal(pid, 'SIGSTOP');
   await wait(ms);
-  for (const pid of pids().reverse()) signal(pid, 'SIGCONT');
+  for (const pid of target.pids().reverse()) signal(pid, 'SIGCONT');
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ServiceProcess } from '@stream-events/testing';
 import { waitFor } from '../measure/progress.js';
-import { nextMarker } from './fault-load.js';
+import { nextMarker } from '../fleet/test-events.js';
 import { LedgerEntry } from './ledger.js';
 import { recoveryLimitMs } from './store-reader.js';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { makeSmallEvent, nextMarker } from '../fleet/test-events.js';
 import { EventSender } from './event-sender.js';
-import { makeEvent, nextMarker } from './fault-load.js';
 import { LedgerEntry, type Answer, type EventKind } from './ledger.js';
 import type { FaultRun, Scenario } from './scenarios.js';
 
@@ -53,7 +53,7 @@ export const poisonScenario: Scenario = {
 
 async function runRound(run: FaultRun, sender: EventSender): Promise<void> {
   const { gateways } = run.bed.system;
-  const others = Array.from({ length: neighbors }, () => new LedgerEntry(makeEvent()));
+  const others = Array.from({ length: neighbors }, () => new LedgerEntry(makeSmallEvent()));
   const bad = poisons.flatMap((poison) => kinds.map((kind) => ({ poison, entry: makePoison(poison, kind) })));
   const middle = neighbors / 2;
   const all = [...others.slice(0, middle), ...bad.map(({ entry }) => entry), ...others.slice(middle)];

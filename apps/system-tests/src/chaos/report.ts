@@ -33,7 +33,7 @@ function printMethod(scenarios: readonly DescribedScenario[], { clients, perSeco
   return {
     title: 'Method',
     paragraphs: [
-      `${clients} clients send ${perSecond} events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs with an \`Idempotency-Key\`, which are retried; and POSTs without a key, which are not retried. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender records one of three outcomes:`,
+      `${clients} clients send ${perSecond} events per second: signed notifications, which are redelivered as the platform redelivers them; POSTs and test events with an \`Idempotency-Key\`, which are retried; and POSTs without a key, which are not retried. A client waits 5 s for a response and tries five times, alternating between the gateways. For each event, the sender records one of three outcomes:`,
       '- **accepted**: an attempt got a 2xx response\n- **refused**: every attempt got a 4xx response, or reached no gateway\n- **in doubt**: an attempt got 503 or no response, and none got 2xx',
       'After each scenario, the system settles, and every event is checked. Every accepted event is stored exactly once, unchanged, under the id in its 201 response. An event in doubt is stored at most once, a refused event is not stored, and nothing else is stored. The EVENTS stream carries each stored event, byte for byte. "Copies" counts additional messages of the same event on the stream. Subscribers recognize copies by `Nats-Msg-Id` and drop them.',
       table(

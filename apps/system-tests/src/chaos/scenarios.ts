@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { targetsOf, type FaultTarget, type TargetName } from './fault-target.js';
+import { freeze, targetsOf, type FaultTarget, type TargetName } from './fault-target.js';
 import { poisonScenario } from './poison-scenario.js';
 import { socketScenario } from './socket-scenario.js';
 import type { Servers } from '../system/servers.js';
@@ -84,7 +84,7 @@ function freezeScenario({ name, description }: (typeof targets)[number]): Scenar
     run: async (run, { frozenMs }) => {
       await wait(calmMs);
       run.countFault();
-      await existing(targetsFrom(run, name)[0]).freeze(frozenMs);
+      await freeze(existing(targetsFrom(run, name)[0]), frozenMs);
       await Promise.all([run.measureRequests(), run.measurePublished()]);
     },
   };

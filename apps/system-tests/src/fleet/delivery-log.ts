@@ -44,10 +44,6 @@ export class DeliveryLog {
     this.append(3, gapReasons.indexOf(reason), 0, 0, 0);
   }
 
-  clear(): void {
-    this.length = 0;
-  }
-
   *[Symbol.iterator](): IterableIterator<Observation> {
     for (let at = 0; at < this.length; at += wordsEach) {
       const [kind = 0, detail = 0, sequence = 0, event = 0, check = 0] = this.words.subarray(

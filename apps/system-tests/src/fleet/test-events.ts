@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '@stream-events/contracts';
 import type { EventKind, SentEvent } from '../chaos/ledger.js';
-import { nextMarker } from '../chaos/fault-load.js';
 
 /** The event fields that the tests' filters use. */
 export interface EventFields {
@@ -24,7 +24,8 @@ const users = 50;
 /** Type of events that only fill buffers. */
 export const bigEventType = 'big-event';
 
-// One in ten events is a test event, so that filters by origin have matches.
+// Half of the events are platform messages. Most of the others come from clients that retry. One in ten comes from a client that does not,
+// and one is a test event, so that filters by origin have matches.
 const kinds: readonly EventKind[] = [
   'notification',
   'keyed post',
@@ -40,6 +41,15 @@ const kinds: readonly EventKind[] = [
 
 // Brings a record to about 600 bytes, like a platform notification.
 const padding = 'grüße 🎉 '.repeat(16);
+
+/** Makes markers unique across runs. */
+const run = randomBytes(4).toString('hex');
+let lastSequence = 0;
+
+export function nextMarker(): { marker: string; sequence: number } {
+  lastSequence += 1;
+  return { marker: `${run}-${lastSequence}`, sequence: lastSequence };
+}
 
 /** Microseconds of a clock that all processes of this machine share. */
 export function nowMicroseconds(): number {

@@ -12,7 +12,6 @@ import {
 } from '@stream-events/embedded';
 import { PrimaryClient, toPrimary } from '@stream-events/database';
 import type pg from 'pg';
-import { RestartableServer } from './restartable-server.js';
 
 export interface ServersOptions {
   /** PostgreSQL's data folder. Default: a new folder, which `stop` deletes. */
@@ -45,11 +44,8 @@ export interface ServerSet extends ServerAddresses {
 export interface Servers extends ServerSet {
   readonly postgres: EmbeddedPostgres;
   readonly nats: EmbeddedNats;
-  /** The same servers, for scenarios that stop and restart them. */
-  readonly restartable: {
-    postgres: RestartableServer<EmbeddedPostgres>;
-    nats: RestartableServer<EmbeddedNats>;
-  };
+  /** Starts a stopped or killed server again, with the same port and data. Resolves when it responds. */
+  restart(name: 'postgres' | 'nats'): Promise<void>;
 }
 
 // The temporary folder can be in memory. The tests measure durable storage, so use a folder on disk.
@@ -71,39 +67,41 @@ export async function startServers(options: ServersOptions = {}): Promise<Server
   const { postgresDirectory, postgresSettings = {} } = options;
   const directory = await mkdtemp(join(parentDirectory, 'stream-events-system-test-'));
   const log = (): void => undefined;
-  const postgres = await RestartableServer.start((port) =>
+  const startPostgres = (port?: number): Promise<EmbeddedPostgres> =>
     startEmbeddedPostgres({
       directory: postgresDirectory ?? directory,
       log,
       settings: postgresSettings,
       ...(port !== undefined && { port }),
-    }),
-  );
+    });
+  let postgres = await startPostgres();
   const binary = await findNatsServer({ cacheDirectory: 'node_modules/.cache/stream-events', log });
   // Choose the passwords here, so that they survive a restart.
   const users = choosePasswords(options.natsUsers ?? Object.values(natsUsers));
-  const nats = await RestartableServer.start((port) =>
-    startEmbeddedNats({ directory, users, binary, log, ...(port !== undefined && { port }) }),
-  );
+  const startNats = (port?: number): Promise<EmbeddedNats> =>
+    startEmbeddedNats({ directory, users, binary, log, ...(port !== undefined && { port }) });
+  let nats = await startNats();
   const stop = async (): Promise<void> => {
     await nats.stop();
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });
     // Under root, PostgreSQL keeps its data elsewhere, in a folder that its user can enter.
-    if (postgresDirectory === undefined)
-      await rm(postgres.current.dataHome, { recursive: true, force: true });
+    if (postgresDirectory === undefined) await rm(postgres.dataHome, { recursive: true, force: true });
   };
   const forget = stopOnInterrupt(stop);
   return {
     get postgres() {
-      return postgres.current;
+      return postgres;
     },
     get nats() {
-      return nats.current;
+      return nats;
     },
     natsBinary: binary,
-    restartable: { postgres, nats },
-    createDatabase: (name) => createDatabase(postgres.current.url, name),
+    restart: async (name) => {
+      if (name === 'postgres') postgres = await startPostgres(postgres.port);
+      else nats = await startNats(nats.port);
+    },
+    createDatabase: (name) => createDatabase(postgres.url, name),
     stop: async () => {
       forget();
       await stop();
