@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startSubject } from './bench/subject.js';
+import { measure, type Pace } from './bench/measurement.js';
+import type { Subject } from './bench/subject.js';
 import { say } from './measure/progress.js';
-import { LiveSubject } from './quick-bench/live.js';
 import { printComparison, type PathName, type Runs } from './quick-bench/report.js';
-import { measureRequests } from './quick-bench/requests.js';
-import { cpuOf, joinRuns, type Run } from './quick-bench/run.js';
+import { cpuOf, joinRuns, toRun, type Run } from './quick-bench/run.js';
 import { startSides, type Side } from './quick-bench/side.js';
-import { measureStart } from './quick-bench/start-up.js';
+import { LiveSubject, measureStart, startRequestSubject } from './quick-bench/subjects.js';
 
 // npm run bench:quick -- --baseline FOLDER: alternates between this checkout and another built one, on the same PostgreSQL and nats-server,
 // looks for losses, and writes its part of docs/benchmarks.md. --only PATH measures one path, prints the result, and leaves the page
@@ -41,9 +40,9 @@ say('preparing the stores');
 const { servers, sides } = await startSides(checkouts);
 
 /** Measures both sides in turns: A B B A. */
-async function alternate(path: PathName, measure: (side: Side) => Promise<Run>): Promise<void> {
+async function alternate(path: PathName, measureSide: (side: Side) => Promise<Run>): Promise<void> {
   const runs: Runs = { own: [], baseline: [] };
-  for (const side of [...sides, ...sides.toReversed()]) runs[side.name].push(await measure(side));
+  for (const side of [...sides, ...sides.toReversed()]) runs[side.name].push(await measureSide(side));
   for (const { name } of sides) note(path, name, joinRuns(runs[name]));
 }
 
@@ -78,23 +77,22 @@ async function withBoth<Subject extends { stop(): Promise<void> }>(
 
 async function measureRequestPaths(paths: readonly RequestPath[]): Promise<void> {
   if (paths.length === 0) return;
-  const start = async (side: Side) =>
-    startSubject('1 + 1', side.servers, await side.createDatabase(), { checkout: side.checkout });
-  await withBoth(start, async (subjectOf) => {
+  await withBoth(startRequestSubject, async (subjectOf) => {
     for (const path of paths) {
-      const kind = requestKinds[path];
-      for (const side of sides) await measureRequests(subjectOf(side), servers, { kind, ...firstRun });
-      await alternate(path, (side) => measureRequests(subjectOf(side), servers, { kind, ...shortRun }));
+      const run = async (subject: Subject, pace: Pace): Promise<Run> =>
+        toRun(await measure(subject, servers, { kind: requestKinds[path], connections: 64, ...pace }));
+      for (const side of sides) await run(subjectOf(side), firstRun);
+      await alternate(path, (side) => run(subjectOf(side), shortRun));
     }
   });
 }
 
 async function measureLive(): Promise<void> {
   await withBoth(
-    (side) => LiveSubject.start(side),
+    (side) => LiveSubject.start(side, servers),
     async (subjectOf) => {
-      for (const side of sides) await subjectOf(side).measure(servers, firstRun);
-      await alternate('live', (side) => subjectOf(side).measure(servers, shortRun));
+      for (const side of sides) await subjectOf(side).measure(firstRun);
+      await alternate('live', (side) => subjectOf(side).measure(shortRun));
     },
   );
 }
@@ -108,7 +106,7 @@ try {
       for (const side of sides) note('start', side.name, await measureStart(side, servers));
     sides.reverse();
   }
-  await printComparison(comparisons, { servers, startedAt, checkouts, isWhole: flags.only === undefined });
+  await printComparison(comparisons, checkouts, { servers, startedAt, isWhole: flags.only === undefined });
 } finally {
   await servers.stop();
 }

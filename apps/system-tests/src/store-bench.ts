@@ -1,32 +1,23 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { say } from './measure/progress.js';
-import { report, type Section, type SystemTest } from './measure/report.js';
-import { withSystem, type BenchBed, type Version } from './store-bench/bench-bed.js';
+import { formatCount, report, type Section, type SystemTest } from './measure/report.js';
 import { measureErasure } from './store-bench/erasure.js';
-import { measureExport } from './store-bench/event-export.js';
-import { measureFilterPairs } from './store-bench/filter-pairs.js';
-import { FilledStores, type StoresPlan } from './store-bench/filled-stores.js';
-import { measureFirstPages } from './store-bench/first-pages.js';
-import { measureIndexSizes } from './store-bench/index-sizes.js';
+import { measureExport } from './store-bench/export.js';
+import { FilledStores, type BenchBed } from './store-bench/filled-stores.js';
+import { measureFilters } from './store-bench/filters.js';
 import { measureIngest } from './store-bench/ingest.js';
-import { describeMethod } from './store-bench/method.js';
-import { measurePartitionCounts } from './store-bench/partition-counts.js';
+import { measureFirstPages, measurePartitionCounts } from './store-bench/pages.js';
 import { measurePartitionRemoval } from './store-bench/partition-removal.js';
-import { measureSingleFilters } from './store-bench/single-filters.js';
-import { measureStreamSummary } from './store-bench/stream-summary.js';
-import { measureTokenLimits } from './store-bench/token-limits.js';
+import { typeShares } from './store-bench/population.js';
 
 // npm run bench:store: fills a store with many events, measures reads and writes, and writes docs/store-benchmarks.md. --quick uses a small
 // store, prints the result, and leaves the page unchanged.
 //
 //   --events N, --months N      size of the store (default: 10,000,000 events in 14 monthly partitions)
 //   --store FOLDER              keeps the filled store in this folder for later runs, which use copies of the store
-//   --baseline FOLDER           also measures the services of another built checkout, alternating with this one
-//   --baseline-store FOLDER     keeps the store of the baseline
 //   --product FOLDER            measures the services of another built checkout instead of this one
 //   --only PART,…               runs only these parts, and prints the result
-//   --fill-only                 fills the store, then ends
 //   --serve                     starts the services on the store and prints where they are, until Ctrl-C
 
 const test: SystemTest = {
@@ -45,10 +36,7 @@ const { values: flags } = parseArgs({
     months: { type: 'string', default: defaultMonths },
     store: { type: 'string' },
     product: { type: 'string' },
-    baseline: { type: 'string' },
-    'baseline-store': { type: 'string' },
     only: { type: 'string' },
-    'fill-only': { type: 'boolean', default: false },
     serve: { type: 'boolean', default: false },
   },
 });
@@ -56,11 +44,7 @@ const { values: flags } = parseArgs({
 const parts: Record<string, (bed: BenchBed) => Promise<Section>> = {
   'first-pages': measureFirstPages,
   partitions: measurePartitionCounts,
-  'single-filters': measureSingleFilters,
-  pairs: measureFilterPairs,
-  indexes: measureIndexSizes,
-  'token-limits': measureTokenLimits,
-  summary: measureStreamSummary,
+  filters: measureFilters,
   export: measureExport,
   ingest: measureIngest,
   // These parts change the store, so run them last.
@@ -75,40 +59,22 @@ const unknown = chosenParts.filter((name) => !(name in parts));
 if (unknown.length > 0)
   throw new Error(`unknown part ${unknown.join(', ')}; the parts are ${Object.keys(parts).join(', ')}`);
 
-async function openVersions(): Promise<Version[]> {
-  const plan = (directory: string | undefined, checkout: string | undefined): StoresPlan => ({
-    events,
-    months: Number(flags.months),
-    directory,
-    checkout,
-  });
-  const versions: Version[] = [];
-  try {
-    versions.push({
-      name: 'this version',
-      stores: await FilledStores.open(plan(flags.store, flags.product)),
-    });
-    if (flags.baseline !== undefined)
-      versions.push({
-        name: 'baseline',
-        stores: await FilledStores.open(plan(flags['baseline-store'], flags.baseline)),
-      });
-    return versions;
-  } catch (error) {
-    await stopAll(versions);
-    throw error;
-  }
-}
-
-async function stopAll(versions: readonly Version[]): Promise<void> {
-  await Promise.all(versions.map(({ stores }) => stores.stop()));
+function describeStore(stores: FilledStores): Section {
+  const { months, channels, viewers } = stores.populationOf('filled');
+  return {
+    title: 'The store',
+    paragraphs: [
+      `The store has ${formatCount(events)} events of ${formatCount(channels)} channels and ${formatCount(viewers)} viewers in ${months} monthly partitions. Channels and viewers have long tails: the first channel has 10 % of the events, and the last channel 0.03 %; the first viewers have about 1 % each, and the last viewers a few events each. There are ${typeShares.length} kinds of events: 80 % are chat messages, 0.4 % are tests, and 0.3 % come from a client.`,
+      'Each viewer occurs in only some of the channels, so that some common values never occur together. The data of an event is 250 to 430 bytes long and agrees with the columns that the service derives from it. The rows depend only on the size of the store and on the day.',
+    ],
+    promises: [],
+  };
 }
 
 /** Runs the services on the main store until Ctrl-C, for experiments. */
-async function serve(version: Version): Promise<void> {
-  const url = await version.stores.databaseOf('filled');
+async function serve(stores: FilledStores): Promise<void> {
   const interrupted = once(process, 'SIGINT');
-  await withSystem(version, url, async ({ gateways, events: services, token }) => {
+  await stores.withSystem('filled', async ({ gateways, events: services, token }, url) => {
     say(`gateway: ${gateways[0]?.url}, metrics ${gateways[0]?.adminUrl}, process ${gateways[0]?.pid}`);
     say(`events service: metrics ${services[0]?.adminUrl}, process ${services[0]?.pid}`);
     say(`owner's token: ${token}`);
@@ -117,23 +83,23 @@ async function serve(version: Version): Promise<void> {
   });
 }
 
-async function measureParts(versions: readonly Version[]): Promise<void> {
-  const bed = { versions, isQuick: flags.quick };
-  const sections = [describeMethod(bed)];
+async function measureParts(stores: FilledStores): Promise<void> {
+  const sections = [describeStore(stores)];
   for (const [name, measurePart] of Object.entries(parts))
-    if (chosenParts.includes(name)) sections.push(await measurePart(bed));
-  const servers = versions[0]?.stores.servers;
-  if (!servers) throw new Error('there is no version to measure');
+    if (chosenParts.includes(name)) sections.push(await measurePart({ stores, isQuick: flags.quick }));
   const isOfFullSize = !flags.quick && flags.events === undefined && flags.months === defaultMonths;
   const isWhole = isOfFullSize && flags.only === undefined && flags.product === undefined;
-  await report(test, { servers, startedAt, sections, isWhole });
+  await report(test, { servers: stores.servers, startedAt, sections, isWhole });
 }
 
-const versions = await openVersions();
+const stores = await FilledStores.open({
+  events,
+  months: Number(flags.months),
+  directory: flags.store,
+  checkout: flags.product,
+});
 try {
-  const [first] = versions;
-  if (flags.serve && first) await serve(first);
-  else if (!flags['fill-only']) await measureParts(versions);
+  await (flags.serve ? serve(stores) : measureParts(stores));
 } finally {
-  await stopAll(versions);
+  await stores.stop();
 }

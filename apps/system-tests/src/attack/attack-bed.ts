@@ -11,7 +11,7 @@ import { registerUsers, startSystem, type System } from '../system/system.js';
 import type { AttackerCounts, AttackerOptions } from './attacker.js';
 import type { Attack, Member } from './attacks.js';
 
-type OpenLoop = ReturnType<typeof startOpenLoop>;
+type OpenLoop = ReturnType<typeof startLoad>;
 
 /** Counts of the other clients during one window, by kind of load. */
 export type Window = Record<LoadKind, Awaited<ReturnType<OpenLoop['takeCounts']>>>;
@@ -67,7 +67,7 @@ export class AttackBed {
     readonly servers: Servers,
     private readonly databaseUrl: string,
     private readonly system: System,
-    private readonly loads: Record<LoadKind, OpenLoop>,
+    private readonly loads: Record<LoadKind, Load>,
   ) {}
 
   /** @param checkout a built checkout; default: this one */
@@ -80,7 +80,7 @@ export class AttackBed {
       const { webhookSecret, token } = system;
       const ports = system.gateways.map(({ url }) => Number(new URL(url).port));
       const target = { ports, webhookSecret, token, connections };
-      const start = (kind: LoadKind): OpenLoop =>
+      const start = (kind: LoadKind): Load =>
         startOpenLoop({ kind, perSecond: perSecond[kind], ...target });
       const filled = await fill(startLoad({ kind: 'notifications', ...target }));
       const loads = { notifications: start('notifications'), posts: start('posts'), lists: start('lists') };

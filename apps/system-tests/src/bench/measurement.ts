@@ -1,20 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LoadKind, LoadPopulation } from '../load/request-maker.js';
 import { startLoad, type Load } from '../load/load.js';
-import type { LoadCounts } from '../load/response-counter.js';
+import type { LoadRequests } from '../load/request-maker.js';
+import { countFailed, type LoadCounts } from '../load/response-counter.js';
 import { cpuMicrosecondsPer, cpuReader } from '../measure/cpu-by-role.js';
-import { memoryMegabytes, memoryMegabytesOfFamily } from '../measure/processes.js';
+import { median, quantile } from '../measure/quantile.js';
 import type { Servers } from '../system/servers.js';
 import type { Counters, Subject } from './subject.js';
 
-export interface MeasurementOptions {
-  kind: LoadKind;
-  connections: number;
-  /** Default: one busy channel. */
-  population?: LoadPopulation | undefined;
+export interface Pace {
   warmUpSeconds: number;
   seconds: number;
 }
+
+/** A closed loop of requests. */
+export type RequestLoad = Omit<LoadRequests, 'webhookSecret' | 'token'> & { connections: number };
 
 export interface Measurement {
   /** Successful responses. */
@@ -24,8 +23,8 @@ export interface Measurement {
   /** Successful responses per batch. Undefined as above. */
   eventsPerBatch: number | undefined;
   latencyMs: LoadCounts['latencyMs'];
-  failed: Record<string, number>;
-  /** Per event, by process. */
+  failed: number;
+  /** Per response, by process. */
   cpuMicroseconds: Record<string, number>;
 }
 
@@ -33,17 +32,17 @@ export interface Measurement {
 export async function measure(
   subject: Subject,
   servers: Servers,
-  options: MeasurementOptions,
+  { warmUpSeconds, seconds, ...load }: RequestLoad & Pace,
 ): Promise<Measurement> {
-  const load = startSubjectLoad(subject, options);
-  await wait(options.warmUpSeconds * 1_000);
-  const readCpu = cpuReader({ pids: subject.pids, servers, load });
-  await load.takeCounts();
+  const running = startSubjectLoad(subject, load);
+  await wait(warmUpSeconds * 1_000);
+  const readCpu = cpuReader({ pids: subject.pids, servers, load: running });
+  await running.takeCounts();
   const [cpuBefore, countersBefore] = [readCpu(), await subject.readCounters?.()];
-  await wait(options.seconds * 1_000);
-  const counts = await load.takeCounts();
+  await wait(seconds * 1_000);
+  const counts = await running.takeCounts();
   const [cpuAfter, countersAfter] = [readCpu(), await subject.readCounters?.()];
-  await load.stop();
+  await running.stop();
   const difference = (name: keyof Counters): number | undefined =>
     countersBefore && countersAfter && countersAfter[name] - countersBefore[name];
   const [published, batches] = [difference('published'), difference('batches')];
@@ -52,60 +51,46 @@ export async function measure(
     publishedPerSecond: published === undefined ? undefined : published / counts.seconds,
     eventsPerBatch: batches === undefined ? undefined : counts.succeeded / batches,
     latencyMs: counts.latencyMs,
-    failed: counts.failed,
+    failed: countFailed(counts),
     cpuMicroseconds: cpuMicrosecondsPer(counts.succeeded, cpuBefore, cpuAfter),
   };
 }
 
-/** Memory of each process in MiB, at one moment of a long load. */
-export interface MemorySample {
-  second: number;
-  perSecond: number;
-  megabytes: Record<string, number>;
+/** Starts a load that sends to the subject: a closed loop, or an open one with `perSecond`. */
+export function startSubjectLoad(
+  { ports, webhookSecret, token }: Subject,
+  load: RequestLoad & { perSecond?: number },
+): Load {
+  return startLoad({ ...load, ports, webhookSecret, token });
 }
 
-export async function watchMemory(
-  subject: Subject,
-  servers: Servers,
-  options: MeasurementOptions & { everySeconds: number; onSample: (sample: MemorySample) => void },
-): Promise<MemorySample[]> {
-  const load = startSubjectLoad(subject, options);
-  await wait(options.warmUpSeconds * 1_000);
-  await load.takeCounts();
-  const samples: MemorySample[] = [];
-  const startedAt = performance.now();
-  while (performance.now() - startedAt < options.seconds * 1_000) {
-    await wait(options.everySeconds * 1_000);
-    const { succeeded, seconds } = await load.takeCounts();
-    const sample = {
-      second: Math.round((performance.now() - startedAt) / 1_000),
-      perSecond: succeeded / seconds,
-      megabytes: readMemory(subject, servers),
-    };
-    samples.push(sample);
-    options.onSample(sample);
-  }
-  await load.stop();
-  return samples;
+/** Returns the run with the median speed. All figures then come from one run. */
+export function medianRun(runs: readonly Measurement[]): Measurement {
+  // Of an even number of runs, the faster one of the middle.
+  const middle = quantile(
+    runs.map(({ perSecond }) => perSecond),
+    0.5,
+  );
+  const run = runs.find(({ perSecond }) => perSecond === middle);
+  if (!run) throw new Error('cannot take the median of zero runs');
+  return run;
 }
 
-function startSubjectLoad(subject: Subject, { kind, connections, population }: MeasurementOptions): Load {
-  const { ports, webhookSecret, token } = subject;
-  return startLoad({ kind, connections, population, ports, webhookSecret, token });
+/** Median of the ratios between alternating runs. */
+export function medianRatio(
+  runs: readonly Measurement[],
+  others: readonly Measurement[],
+  valueOf: (run: Measurement) => number,
+): number {
+  return median(
+    runs.map((run, index) => {
+      const other = others[index];
+      return other ? valueOf(run) / valueOf(other) : Number.NaN;
+    }),
+  );
 }
 
-function readMemory(subject: Subject, servers: Servers): Record<string, number> {
-  return {
-    ...mapValues(subject.pids, (pids) => sum(pids.map(memoryMegabytes))),
-    NATS: memoryMegabytes(servers.nats.pid),
-    PostgreSQL: memoryMegabytesOfFamily(servers.postgres.pid),
-  };
-}
-
-function mapValues<T>(values: Record<string, T>, map: (value: T) => number): Record<string, number> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+/** CPU per response of services and servers, without the load generator, in microseconds. */
+export function serviceCpu({ cpuMicroseconds }: Measurement): number {
+  return Object.entries(cpuMicroseconds).reduce((sum, [role, cpu]) => sum + (role === 'load' ? 0 : cpu), 0);
 }

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { ServiceProcessOptions } from '@stream-events/testing';
 import type { Credentials } from '../load/request-maker.js';
 import { forkServer } from '../system/forked-server.js';
 import type { ServerAddresses } from '../system/servers.js';
-import { startSystem } from '../system/system.js';
+import { startSystem, type System } from '../system/system.js';
 
 /** What is measured: the raw ceiling, or the system with one or two processes per service. */
 export type SubjectName = 'ceiling' | '1 + 1' | '2 + 2';
@@ -24,37 +23,34 @@ export interface Subject extends Credentials {
   stop(): Promise<void>;
 }
 
+/** @param checkout a built checkout; default: this one */
 export async function startSubject(
   name: SubjectName,
   servers: ServerAddresses,
   databaseUrl: string,
-  options: ServiceProcessOptions = {},
+  checkout?: string,
 ): Promise<Subject> {
   if (name === 'ceiling') return startCeilingSubject(databaseUrl);
   const instances = name === '1 + 1' ? 1 : 2;
-  const system = await startSystem(servers, databaseUrl, {
-    gateways: instances,
-    events: instances,
-    ...options,
-  });
+  const size = { gateways: instances, events: instances, checkout };
+  return subjectOf(await startSystem(servers, databaseUrl, size));
+}
+
+export function subjectOf(system: System): Subject {
+  const { webhookSecret, token, gateways, events } = system;
+  const total = async (metric: string): Promise<number> => {
+    const counts = await Promise.all(events.map((process) => process.metric(metric)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
   return {
-    webhookSecret: system.webhookSecret,
-    token: system.token,
-    ports: system.gateways.map((gateway) => Number(new URL(gateway.url).port)),
-    pids: {
-      gateway: system.gateways.map(({ pid }) => pid),
-      events: system.events.map(({ pid }) => pid),
-    },
-    readCounters: async () => {
-      const total = async (metric: string): Promise<number> => {
-        const counts = await Promise.all(system.events.map((events) => events.metric(metric)));
-        return counts.reduce((sum, count) => sum + count, 0);
-      };
-      return {
-        published: await total('events_published_total'),
-        batches: await total('events_ingest_batch_events_count'),
-      };
-    },
+    webhookSecret,
+    token,
+    ports: gateways.map(({ url }) => Number(new URL(url).port)),
+    pids: { gateway: gateways.map(({ pid }) => pid), events: events.map(({ pid }) => pid) },
+    readCounters: async () => ({
+      published: await total('events_published_total'),
+      batches: await total('events_ingest_batch_events_count'),
+    }),
     stop: () => system.stop(),
   };
 }

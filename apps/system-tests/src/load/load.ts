@@ -2,7 +2,6 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { LoadOptions } from './load-generator.js';
-import type { OpenLoopCounts, OpenLoopOptions } from './open-loop-generator.js';
 import type { LoadCounts } from './response-counter.js';
 
 /** A load that runs in its own process. */
@@ -20,8 +19,8 @@ export function startLoad(options: LoadOptions): Load {
 }
 
 /** Starts an open loop: requests are due at fixed times, even if earlier responses are late. */
-export function startOpenLoop(options: OpenLoopOptions): Load<OpenLoopCounts> {
-  return startLoadProcess(new URL('open-loop-generator.js', import.meta.url), options);
+export function startOpenLoop(options: LoadOptions & { perSecond: number }): Load {
+  return startLoad(options);
 }
 
 /** Forks a module that calls `runLoadProcess`, and sends it the options. */

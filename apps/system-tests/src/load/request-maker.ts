@@ -19,6 +19,15 @@ export interface LoadPopulation {
   viewers: number;
 }
 
+/** The requests of a load. */
+export interface LoadRequests extends Credentials {
+  kind: LoadKind;
+  /** Default: one channel with 5,000 viewers. */
+  population?: LoadPopulation | undefined;
+  /** Paths of `lists`, in turns. Default: the first page of one type. */
+  paths?: readonly string[] | undefined;
+}
+
 // Gives the indexes both repeated and new values, as on a busy channel.
 const busyChannel: LoadPopulation = {
   firstChannelId: 4_711,
@@ -38,26 +47,28 @@ const subscription = {
   created_at: '2026-11-21T07:00:00.123456789Z',
 };
 
-export function requestMaker(
-  kind: LoadKind,
-  credentials: Credentials,
+export function requestMaker({
+  kind,
+  webhookSecret,
+  token,
   population = busyChannel,
-): RequestMaker {
+  paths = ['/api/v1/platform-events?event_type=channel-follow'],
+}: LoadRequests): RequestMaker {
   switch (kind) {
     case 'notifications':
-      return notificationMaker(credentials.webhookSecret, population);
+      return notificationMaker(webhookSecret, population);
     case 'posts':
-      return postMaker(credentials.token, population);
+      return postMaker(token, population);
     case 'lists':
-      return () => listRequest(credentials.token);
+      return listMaker(token, paths);
   }
 }
 
 /** Expected status by kind. */
-export const successStatus: Record<LoadKind, string> = {
-  notifications: '204',
-  posts: '201',
-  lists: '200',
+export const successStatus: Readonly<Record<LoadKind, number>> = {
+  notifications: 204,
+  posts: 201,
+  lists: 200,
 };
 
 function notificationMaker(secret: string, population: LoadPopulation): RequestMaker {
@@ -97,11 +108,18 @@ function postMaker(token: string, population: LoadPopulation): RequestMaker {
   };
 }
 
-function listRequest(token: string): string {
-  return (
-    'GET /api/v1/platform-events?event_type=channel-follow HTTP/1.1\r\nHost: events.example.org\r\n' +
-    `Authorization: Token ${token}\r\n\r\n`
-  );
+function listMaker(token: string, paths: readonly string[]): RequestMaker {
+  const requests = paths.map((path) => printGet(path, token));
+  let count = 0;
+  return () => {
+    count += 1;
+    return requests[count % requests.length] ?? '';
+  };
+}
+
+/** A GET request as HTTP/1.1 text. */
+export function printGet(path: string, token: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: events.example.org\r\nAuthorization: Token ${token}\r\n\r\n`;
 }
 
 /** Follow event as JSON. ASCII only, so that its length is its size in bytes. */

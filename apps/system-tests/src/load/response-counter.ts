@@ -7,6 +7,12 @@ export interface LoadCounts {
   /** Unexpected responses by status. A broken connection counts as `broken`. */
   failed: Record<string, number>;
   latencyMs: { p50: number; p95: number; p99: number; max: number };
+  /** Due requests that wait for a connection. 0 in a closed loop. */
+  backlog: number;
+}
+
+export function countFailed({ failed }: Pick<LoadCounts, 'failed'>): number {
+  return Object.values(failed).reduce((sum, count) => sum + count, 0);
 }
 
 export class ResponseCounter {
@@ -27,8 +33,7 @@ export class ResponseCounter {
     this.failed[what] = (this.failed[what] ?? 0) + 1;
   }
 
-  /** Counts since the last call. */
-  take(): LoadCounts {
+  take(backlog: number): LoadCounts {
     const { latencies, succeeded, failed, markedAt } = this;
     this.latencies = createHistogram();
     this.succeeded = 0;
@@ -45,6 +50,7 @@ export class ResponseCounter {
         p99: milliseconds(latencies.percentile(99)),
         max: milliseconds(latencies.max),
       },
+      backlog,
     };
   }
 }

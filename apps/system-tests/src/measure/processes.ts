@@ -31,18 +31,6 @@ export function memoryMegabytes(pid: number): number {
   return (kilobytes('Private_Clean') + kilobytes('Private_Dirty')) / 1024;
 }
 
-/** Private memory of a process and its children, in MiB. */
-export function memoryMegabytesOfFamily(pid: number): number {
-  const ofChild = (child: number): number => {
-    try {
-      return memoryMegabytes(child);
-    } catch {
-      return 0; // just exited, as PostgreSQL's workers do
-    }
-  };
-  return childrenOf(pid).reduce((sum, child) => sum + ofChild(child), memoryMegabytes(pid));
-}
-
 /** Pids of the running children. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import type { ServerAddresses } from '../system/servers.js';
-import { describeMachine } from './machine.js';
+import { describeMachine, describeServers } from './machine.js';
 
 /** Describes a system test at the top of its page. */
 export interface SystemTest {
@@ -31,8 +31,9 @@ export interface Section {
 }
 
 export interface TestRun {
-  /** The page shows their versions. Undefined if the test provides `machine`. */
+  /** The page shows their versions. */
   servers?: ServerAddresses;
+  /** Other facts about the machine. */
   machine?: Readonly<Record<string, string>>;
   /** From `performance.now()`. */
   startedAt: number;
@@ -63,7 +64,14 @@ async function printPage(
     `${markOf(command)} run it again instead of editing this ${isPart ? 'part' : 'page'}. -->`,
     `\`npm run ${command}\` wrote this ${isPart ? 'part' : 'page'} on ${date}, in ${minutes} minutes.`,
     setting,
-    table(['machine', ''], Object.entries({ ...(servers && (await describeMachine(servers))), ...machine })),
+    table(
+      ['machine', ''],
+      Object.entries({
+        ...describeMachine(),
+        ...(servers && (await describeServers(servers))),
+        ...machine,
+      }),
+    ),
     `${level}# Promises`,
     printPromises(sections),
     // Skip sections that have only promises.
@@ -98,6 +106,30 @@ async function writePage({ page, command, isPart = false }: SystemTest, markdown
   await writeFile(path, await format(texts.join('\n'), options));
 }
 
+/** A promise that a measured number, by default a ratio, is at least as high as a goal. */
+export function atLeast(
+  promise: string,
+  measured: number,
+  goal: number,
+  print: (measured: number) => string = formatRatio,
+): KeptPromise {
+  return { promise, measured: print(measured), isKept: measured >= goal };
+}
+
+/** A promise that a measured number, by default a ratio, is at most as high as a goal. */
+export function atMost(
+  promise: string,
+  measured: number,
+  goal: number,
+  print: (measured: number) => string = formatRatio,
+): KeptPromise {
+  return { promise, measured: print(measured), isKept: measured <= goal };
+}
+
+function formatRatio(ratio: number): string {
+  return `${ratio.toFixed(2)} ×`;
+}
+
 /** Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
@@ -112,4 +144,14 @@ export function formatCount(count: number): string {
 /** Seconds with one decimal. */
 export function formatSeconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
+}
+
+export function formatMs(ms: number): string {
+  return `${ms.toFixed(1)} ms`;
+}
+
+/** Microseconds with one decimal below 100, or seconds from 0.1 s on. */
+export function formatMicroseconds(microseconds: number): string {
+  if (microseconds >= 100_000) return `${(microseconds / 1e6).toFixed(2)} s`;
+  return `${microseconds.toFixed(microseconds < 100 ? 1 : 0)} µs`;
 }

@@ -1,7 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { report, table, type KeptPromise, type Section, type SystemTest } from '../measure/report.js';
+import {
+  formatMicroseconds,
+  report,
+  table,
+  type KeptPromise,
+  type SystemTest,
+  type TestRun,
+} from '../measure/report.js';
 import { median } from '../measure/quantile.js';
-import type { ServerAddresses } from '../system/servers.js';
 import { judge, type Verdict } from './judge.js';
 import { cpuOf, type Run } from './run.js';
 
@@ -11,17 +17,6 @@ export type PathName = 'webhook' | 'post' | 'pages' | 'live' | 'start';
 export interface Runs {
   own: Run[];
   baseline: Run[];
-}
-
-export type Comparisons = ReadonlyMap<PathName, Runs>;
-
-interface ComparedRun {
-  servers: ServerAddresses;
-  /** From `performance.now()`. */
-  startedAt: number;
-  checkouts: Record<keyof Runs, string>;
-  /** Whether all paths were measured. */
-  isWhole: boolean;
 }
 
 const test: SystemTest = {
@@ -47,8 +42,9 @@ interface Judged extends Runs {
 }
 
 export async function printComparison(
-  comparisons: Comparisons,
-  { servers, startedAt, checkouts, isWhole }: ComparedRun,
+  comparisons: ReadonlyMap<PathName, Runs>,
+  checkouts: Readonly<Record<keyof Runs, string>>,
+  run: Omit<TestRun, 'sections'>,
 ): Promise<void> {
   const judged = [...comparisons].map(([path, { own, baseline }]) => ({
     path,
@@ -78,8 +74,8 @@ export async function printComparison(
     'CPU by process, this commit and the earlier one:',
     table(['path', 'process', 'CPU', 'before', 'ratio'], judged.flatMap(rowsOfProcesses)),
   ];
-  const section: Section = { title: 'Paths', paragraphs, promises: judged.map(promise) };
-  await report(test, { servers, startedAt, sections: [section], isWhole });
+  const section = { title: 'Paths', paragraphs, promises: judged.map(promise) };
+  await report(test, { ...run, sections: [section] });
 }
 
 function promise({ path, verdict: { ratio, limit, isLoss } }: Judged): KeptPromise {
@@ -115,11 +111,6 @@ function rowsOfProcesses({ path, own, baseline }: Judged): string[][] {
 
 function medianOf(runs: readonly Run[], value: (run: Run) => number): number {
   return median(runs.map(value));
-}
-
-function formatMicroseconds(microseconds: number): string {
-  if (microseconds >= 100_000) return `${(microseconds / 1e6).toFixed(2)} s`;
-  return `${microseconds.toFixed(microseconds < 100 ? 1 : 0)} µs`;
 }
 
 /** The commit of a checkout, with `-dirty` if it has uncommitted changes. */

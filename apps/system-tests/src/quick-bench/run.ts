@@ -1,3 +1,5 @@
+import type { Measurement } from '../bench/measurement.js';
+
 /** A run of a path on one side. */
 export interface Run {
   /** CPU microseconds per unit of work, by process, without the load generator. */
@@ -10,6 +12,11 @@ export interface Run {
   failed: number;
   /** Events in a request to the events service, on average. Undefined if the path stores no events. */
   eventsPerBatch?: number | undefined;
+}
+
+export function toRun({ latencyMs, cpuMicroseconds, ...measurement }: Measurement): Run {
+  const { load: _, ...ofServices } = cpuMicroseconds;
+  return { ...measurement, p99: latencyMs.p99, cpuMicroseconds: ofServices };
 }
 
 export function cpuOf({ cpuMicroseconds }: Pick<Run, 'cpuMicroseconds'>): number {

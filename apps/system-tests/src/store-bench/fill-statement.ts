@@ -1,6 +1,7 @@
 import {
   firstIds,
   rewardsPerChannel,
+  startOf,
   tailExponents,
   typeShares,
   viewerGroups,
@@ -35,7 +36,7 @@ const sentences = [
 ];
 
 /**
- * Builds the SQL statement that fills a table with ranges of events. All values are hashes of the event's number, so stores with the same
+ * Builds the SQL statement that fills a table with a range of events. All values are hashes of the event's number, so stores with the same
  * population have the same rows. OFFSET 0 in subqueries makes PostgreSQL compute each value only once.
  *
  * @param columns the table's columns; those that the statement does not know stay null
@@ -44,13 +45,11 @@ export function fillStatement(
   table: string,
   columns: readonly string[],
   population: Population,
-  ranges: readonly EventRange[],
+  range: EventRange,
 ): string {
   const known = Object.entries(columnValues).filter(([name]) => columns.includes(name));
   const select = known.map(([name, value]) => `${value} AS ${name}`).join(',\n');
-  const rows = ranges.map((range) => `SELECT ${select} FROM (${describedRows(population, range)}) AS row`);
-  const inOrder = rows.length > 1 ? 'ORDER BY id' : '';
-  return `INSERT INTO ${table} (${known.map(([name]) => name).join(', ')}) ${rows.join('\nUNION ALL\n')} ${inOrder}`;
+  return `INSERT INTO ${table} (${known.map(([name]) => name).join(', ')}) SELECT ${select} FROM (${describedRows(population, range)}) AS row`;
 }
 
 const isForm = (form: EventForm): string => `form = ${formNumber(form)}`;
@@ -109,23 +108,21 @@ function userKeys(prefix: string, id: string, login: string, name: string): stri
 }
 
 /** SQL for the events of a range, with the values for their columns and data. */
-function describedRows(population: Population, { first, count, ...range }: EventRange): string {
-  const { channels, viewers } = population;
-  const { steady } = range;
-  const form =
-    range.form === undefined ? undefined : typeShares.findIndex((share) => share.form === range.form);
+function describedRows(population: Population, { first, count }: EventRange): string {
+  const { channels, viewers, events, until } = population;
+  const from = startOf(population);
   const tail = (size: number, hash: string, exponent: number): string =>
     `floor(${size} * power(${fraction(hash)}, ${exponent}))::int`;
   const numbers = `
     SELECT n,
       hashint8extended(n, ${seed}) AS a, hashint8extended(n, ${seed + 1}) AS b, hashint8extended(n, ${seed + 2}) AS c,
       hashint8extended(n, ${seed + 3}) AS d,
-      ${steady.from} + ((n - ${steady.first}) * ${steady.to - steady.from}) / ${steady.count} AS received_at
+      ${from} + ((n - 1) * ${until - from}) / ${events} AS received_at
     FROM generate_series(${first}::bigint, ${first + count - 1}) AS n OFFSET 0`;
   const choices = `
     SELECT *,
-      1 + ${form ?? `width_bucket(${fraction('a')}, ${typeBounds()})`} AS kind,
-      ${range.channel ?? tail(channels, 'b', tailExponents.channels)} AS channel
+      1 + width_bucket(${fraction('a')}, ${typeBounds()}) AS kind,
+      ${tail(channels, 'b', tailExponents.channels)} AS channel
     FROM (${numbers}) AS numbers OFFSET 0`;
   const people = `
     SELECT *,
@@ -133,34 +130,32 @@ function describedRows(population: Population, { first, count, ...range }: Event
         typeShares.map((share) => String(formNumber(share.form))),
         'int',
       )})[kind] AS form,
-      ${range.viewer ?? `${tail(viewers / viewerGroups, 'c', tailExponents.viewers)} * ${viewerGroups} + channel % ${viewerGroups}`} AS viewer,
+      ${tail(viewers / viewerGroups, 'c', tailExponents.viewers)} * ${viewerGroups} + channel % ${viewerGroups} AS viewer,
       (channel + 1 + ${tail(channels - 1, 'd', tailExponents.channels)}) % ${channels} AS raided,
       (d & 65535)::int AS words
     FROM (${choices}) AS choices OFFSET 0`;
+  const sentence = array(sentences.map(quote), 'text');
   return `
     SELECT *,
       (lpad(to_hex(received_at), 12, '0') || '7' || lpad(to_hex(a & 4095), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid AS id,
       (${array(
-        typeShares.map(({ type }) => `'${type}'`),
+        typeShares.map(({ type }) => quote(type)),
         'text',
       )})[kind] AS type,
       (${array(
-        typeShares.map(({ source = 'PlatformSub' }) => `'${source}'`),
+        typeShares.map(({ source = 'PlatformSub' }) => quote(source)),
         'text',
       )})[kind] AS source,
       md5('message ' || n)::uuid::text AS message_id,
       (${firstIds.channel} + channel)::text AS channel_id, 'channel_' || channel AS channel_login,
       (${firstIds.viewer} + viewer)::text AS viewer_id, 'viewer_' || viewer AS viewer_login,
       lpad(to_hex(channel), 8, '0') || '-0000-4000-8000-' || lpad(to_hex(words % ${rewardsPerChannel}), 12, '0') AS reward_id,
-      (${array(
-        sentences.map((sentence) => `'${sentence}'`),
-        'text',
-      )})[1 + (words & 15)] || ' '
-        || (${array(
-          sentences.map((sentence) => `'${sentence}'`),
-          'text',
-        )})[1 + ((words >> 4) & 15)] AS message
+      (${sentence})[1 + (words & 15)] || ' ' || (${sentence})[1 + ((words >> 4) & 15)] AS message
     FROM (${people}) AS people OFFSET 0`;
+}
+
+function quote(text: string): string {
+  return `'${text}'`;
 }
 
 /** SQL for a number from 0 to 1, from 52 bits of a hash. */

@@ -4,7 +4,7 @@ import { PartitionsRepository, schema } from '@stream-events/events/benchmark';
 import { createTestDatabase, type TestDatabase } from '@stream-events/testing';
 import type { DataSource } from 'typeorm';
 import { fillStore } from './fill-store.js';
-import { choosePopulation, messageId, monthsOf, oldestOnly, rewardId, streamChannel } from './population.js';
+import { choosePopulation, monthsOf } from './population.js';
 
 const population = choosePopulation(5_000, 3, Date.UTC(2026, 10, 22, 12));
 
@@ -83,41 +83,5 @@ describe(fillStore.name, () => {
       [before.length],
     );
     expect(missing).toEqual([]);
-  });
-
-  it('writes the same rows into another store', async () => {
-    const digest = 'SELECT md5(string_agg(events::text, chr(10) ORDER BY id)) AS digest FROM events';
-    const other = await FilledStore.create();
-    try {
-      expect(await other.query(digest)).toEqual(await store.query(digest));
-    } finally {
-      await other.drop();
-    }
-  }, 180_000);
-
-  it('gives the oldest event values that no other event has', async () => {
-    const { channel } = oldestOnly(population);
-    const found = await store.query<Row>(
-      'SELECT id, event_id, reward_id FROM events WHERE broadcaster_user_id = $1',
-      [String(20_000_000 + channel)],
-    );
-
-    expect(found).toEqual([
-      {
-        id: rows[0]?.id,
-        event_id: messageId(1),
-        reward_id: expect.stringContaining(rewardId(channel, 0).slice(0, 35)),
-      },
-    ]);
-  });
-
-  it('writes one stream with 2 % of the events', async () => {
-    const [found] = await store.query<{ events: string }>(
-      `SELECT count(*) AS events FROM events WHERE broadcaster_user_id = $1
-       AND occurred_at >= '2026-10-15T12:00:00Z' AND occurred_at < '2026-10-15T20:00:00Z'`,
-      [String(20_000_000 + streamChannel)],
-    );
-    // Raids and events of clients and tests lack a channel or a time.
-    expect(Number(found?.events)).toBeGreaterThan(population.events * 0.02 * 0.95);
   });
 });

@@ -27,20 +27,19 @@ export async function fillStore(
   population: Population,
   onProgress: (line: string) => void,
 ): Promise<void> {
-  const parts = rangesOf(population);
+  const ranges = rangesOf(population);
   const shape = await withClient(url, async (client) => {
     await dropEmptyPartitions(
       client,
-      parts.map(({ month }) => month),
+      ranges.map(({ month }) => month),
     );
     return readShape(client);
   });
-  const waiting = [...parts];
+  const waiting = [...ranges];
   const fillNext = async (client: pg.Client): Promise<void> => {
-    for (let part = waiting.shift(); part; part = waiting.shift()) {
-      await fillPartition(client, part, { population, shape });
-      const count = part.ranges.reduce((sum, range) => sum + range.count, 0);
-      if (count >= worthALine) onProgress(`${part.month.name}: ${count} events`);
+    for (let range = waiting.shift(); range; range = waiting.shift()) {
+      await fillPartition(client, range, { population, shape });
+      if (range.count >= worthALine) onProgress(`${range.month.name}: ${range.count} events`);
     }
   };
   await Promise.all(Array.from({ length: workers }, () => withClient(url, fillNext)));
@@ -80,10 +79,10 @@ async function readShape(client: pg.Client): Promise<TableShape> {
 
 async function fillPartition(
   client: pg.Client,
-  { month, ranges }: { month: Month; ranges: readonly EventRange[] },
+  range: EventRange,
   { population, shape }: { population: Population; shape: TableShape },
 ): Promise<void> {
-  const { name, from, to } = month;
+  const { name, from, to } = range.month;
   // Create and fill the table in one transaction: PostgreSQL then writes no WAL for the rows, if `wal_level` is minimal.
   await client.query('BEGIN');
   await client.query(
@@ -92,7 +91,7 @@ async function fillPartition(
        CONSTRAINT ${name}_range CHECK (id >= '${firstIdAt(from)}' AND id < '${firstIdAt(to)}')
      )`,
   );
-  await client.query(fillStatement(name, shape.columns, population, ranges));
+  await client.query(fillStatement(name, shape.columns, population, range));
   for (const { isPrimaryKey, definition } of shape.indexes)
     await client.query(
       isPrimaryKey

@@ -3,14 +3,19 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { say } from '../measure/progress.js';
-import { runSql, startServers, type Servers } from '../system/servers.js';
-import { startSystem } from '../system/system.js';
+import { parentDirectory, runSql, startServers, type Servers } from '../system/servers.js';
+import { startSystem, type System } from '../system/system.js';
 import { fillStore } from './fill-store.js';
 import { choosePopulation, type Population } from './population.js';
 
 /** The main store, and two smaller stores that differ only in their number of partitions. */
-export const storeNames = ['filled', 'months_2', 'months_60'] as const;
+const storeNames = ['filled', 'months_2', 'months_60'] as const;
 export type StoreName = (typeof storeNames)[number];
+
+export interface BenchBed {
+  stores: FilledStores;
+  isQuick: boolean;
+}
 
 /** Sizes of the stores, and the checkout whose services create them. */
 export interface StoresPlan {
@@ -47,18 +52,16 @@ const fillSettings = {
 };
 
 const smallShare = 0.1;
-const parentDirectory = '/var/tmp';
 
 /** PostgreSQL with filled stores, and an empty NATS. */
 export class FilledStores {
-  private readonly copies = new Map<StoreName, string>();
-  private readonly emptyDatabases: string[] = [];
+  /** Databases to drop at the end: copies of kept stores, and empty ones. */
+  private readonly temporary = new Set<string>();
 
   private constructor(
     readonly servers: Servers,
-    readonly checkout: string | undefined,
+    private readonly plan: StoresPlan,
     private readonly directory: string,
-    private readonly isKept: boolean,
     private readonly manifest: Manifest,
   ) {}
 
@@ -72,50 +75,77 @@ export class FilledStores {
       throw new Error(
         `${directory} has stores with ${events} events in ${months} months. Give these numbers, or another folder.`,
       );
-    const servers = await startServers({ postgresDirectory: directory });
-    return new FilledStores(servers, plan.checkout, directory, plan.directory !== undefined, manifest);
+    return new FilledStores(await startServers({ postgresDirectory: directory }), plan, directory, manifest);
   }
 
   populationOf(name: StoreName): Population {
     return this.manifest.populations[name];
   }
 
-  /** Database for measurements. Measurements change a store, so a kept store is copied once per run. */
-  async databaseOf(name: StoreName): Promise<string> {
-    const url = new URL(this.servers.postgres.url);
-    url.pathname = `/${name}`;
-    if (!this.isKept) return url.href;
-    const copy = this.copies.get(name) ?? `measured_${name}`;
-    if (!this.copies.has(name)) {
-      say(`copying the store ${name}`);
-      await this.drop(copy);
-      await runSql(
-        this.servers.postgres.url,
-        `CREATE DATABASE ${copy} TEMPLATE ${name} STRATEGY file_copy`,
-        'CHECKPOINT',
-      );
-      this.copies.set(name, copy);
+  /** Runs `work` on one gateway and one events service. `empty` is a new store. */
+  async withSystem<T>(
+    name: StoreName | 'empty',
+    work: (system: System, databaseUrl: string) => Promise<T>,
+  ): Promise<T> {
+    const url = name === 'empty' ? await this.createEmpty() : await this.databaseOf(name);
+    const system = await this.start(url);
+    try {
+      return await work(system, url);
+    } finally {
+      await system.stop();
     }
-    url.pathname = `/${copy}`;
-    return url.href;
   }
 
-  async createEmptyDatabase(): Promise<string> {
-    const name = `empty_${this.emptyDatabases.length + 1}`;
-    this.emptyDatabases.push(name);
-    await this.drop(name);
-    return this.servers.createDatabase(name);
+  /** Starts another events service on a store. */
+  startEventsService(databaseUrl: string, environment: Readonly<Record<string, string>>): Promise<System> {
+    return startSystem(this.servers, databaseUrl, {
+      gateways: 0,
+      events: 1,
+      environment,
+      checkout: this.plan.checkout,
+    });
   }
 
   /** Deletes the stores. In a kept folder, deletes only the copies. */
   async stop(): Promise<void> {
-    if (this.isKept)
-      for (const name of [...this.copies.values(), ...this.emptyDatabases]) await this.drop(name);
+    const isKept = this.plan.directory !== undefined;
+    if (isKept) for (const name of this.temporary) await this.drop(name);
     const { dataHome } = this.servers.postgres;
     await this.servers.stop();
-    if (this.isKept) return;
+    if (isKept) return;
     await rm(this.directory, { recursive: true, force: true });
     await rm(dataHome, { recursive: true, force: true });
+  }
+
+  private start(url: string): Promise<System> {
+    return startSystem(this.servers, url, { gateways: 1, events: 1, checkout: this.plan.checkout });
+  }
+
+  /** Measurements change a store, so a kept store is copied once per run. */
+  private async databaseOf(name: StoreName): Promise<string> {
+    if (this.plan.directory === undefined) return this.urlOf(name);
+    const copy = `measured_${name}`;
+    if (!this.temporary.has(copy)) {
+      say(`copying the store ${name}`);
+      await this.drop(copy);
+      const create = `CREATE DATABASE ${copy} TEMPLATE ${name} STRATEGY file_copy`;
+      await runSql(this.servers.postgres.url, create, 'CHECKPOINT');
+      this.temporary.add(copy);
+    }
+    return this.urlOf(copy);
+  }
+
+  private async createEmpty(): Promise<string> {
+    const name = `empty_${this.temporary.size}`;
+    this.temporary.add(name);
+    await this.drop(name);
+    return this.servers.createDatabase(name);
+  }
+
+  private urlOf(database: string): string {
+    const url = new URL(this.servers.postgres.url);
+    url.pathname = `/${database}`;
+    return url.href;
   }
 
   private async drop(name: string): Promise<void> {

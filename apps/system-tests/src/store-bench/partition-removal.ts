@@ -1,18 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { startSubjectLoad } from '../bench/measurement.js';
+import { subjectOf } from '../bench/subject.js';
+import { countFailed, type LoadCounts } from '../load/response-counter.js';
 import { say, waitFor } from '../measure/progress.js';
-import { formatCount, formatSeconds, table, type Section } from '../measure/report.js';
-import { startSystem } from '../system/system.js';
-import { withSystem, type BenchBed } from './bench-bed.js';
-import type { PageLoadCounts } from './page-load-generator.js';
-import { arrivalsPerSecond, countFailed, startPageLoad } from './page-run.js';
+import { formatCount, formatMs, formatSeconds, table, type Section } from '../measure/report.js';
+import type { BenchBed } from './filled-stores.js';
+import { arrivalsPerSecond, pageLoad, startArrivals } from './pages.js';
 import { monthsOf, rangesOf, type Population } from './population.js';
 
-interface Removal {
-  events: number;
-  /** Time until the partition was dropped. Undefined if the limit passed first. */
-  seconds: number | undefined;
-  before: PageLoadCounts;
-  during: PageLoadCounts;
+interface Counts {
+  pages: LoadCounts;
+  arrivals: LoadCounts;
 }
 
 const connections = 8;
@@ -21,25 +19,24 @@ const removalLimitMs = 120_000;
 const goalMs = 1_000;
 
 /** Drops the main store's oldest partition under load. Changes the store, so it runs after the other parts. */
-export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): Promise<Section> {
-  const [version] = versions;
-  if (!version) throw new Error('there is no version to measure');
-  const { stores } = version;
+export async function measurePartitionRemoval({ stores, isQuick }: BenchBed): Promise<Section> {
   const population = stores.populationOf('filled');
-  const url = await stores.databaseOf('filled');
-  const removal = await withSystem(version, url, async (system): Promise<Removal> => {
-    const load = startPageLoad(system, { connections, population });
+  const removal = await stores.withSystem('filled', async (system, url) => {
+    const subject = subjectOf(system);
+    const reading = startSubjectLoad(subject, pageLoad(population, connections));
+    const arriving = startArrivals(subject, population);
+    const take = async (): Promise<Counts> => ({
+      pages: await reading.takeCounts(),
+      arrivals: await arriving.takeCounts(),
+    });
     await wait(isQuick ? 3_000 : 10_000);
-    await load.takeCounts();
+    await take();
     await wait(isQuick ? 3_000 : 10_000);
-    const before = await load.takeCounts();
+    const before = await take();
     const startedAt = performance.now();
-    // A second events service. At startup, it removes expired partitions.
-    const remover = await startSystem(stores.servers, url, {
-      gateways: 0,
-      events: 1,
-      checkout: stores.checkout,
-      environment: { RETENTION_DAYS: String(retentionDays(population)) },
+    // At startup, an events service removes expired partitions.
+    const remover = await stores.startEventsService(url, {
+      RETENTION_DAYS: String(retentionDays(population)),
     });
     const removedAt = await waitFor(
       async () => {
@@ -50,15 +47,14 @@ export async function measurePartitionRemoval({ versions, isQuick }: BenchBed): 
     );
     // Continue after the drop: statements that were planned with the partition must also work without it.
     await wait(2_000);
-    const during = await load.takeCounts();
-    await load.stop();
+    const during = await take();
+    await Promise.all([reading.stop(), arriving.stop()]);
     await remover.stop();
-    const seconds = removedAt === undefined ? undefined : (removedAt - startedAt) / 1_000;
-    const events = rangesOf(population)[0]?.ranges.reduce((sum, { count }) => sum + count, 0) ?? 0;
-    return { events, seconds, before, during };
+    return { before, during, ms: removedAt === undefined ? undefined : removedAt - startedAt };
   });
+  const events = rangesOf(population)[0]?.count ?? 0;
   say(`dropping the oldest partition: the longest request took ${longestOf(removal.during).toFixed(0)} ms`);
-  return print(removal);
+  return print({ ...removal, events });
 }
 
 /** Retention in days that expires exactly the oldest partition. */
@@ -67,30 +63,36 @@ function retentionDays(population: Population): number {
   return (today - (monthsOf(population)[0]?.to ?? 0)) / dayMs;
 }
 
-function print({ events, seconds, before, during }: Removal): Section {
-  const row = (name: string, { pages, arrivals, outdated }: PageLoadCounts): string[] => [
+function print({
+  events,
+  ms,
+  before,
+  during,
+}: {
+  events: number;
+  ms: number | undefined;
+  before: Counts;
+  during: Counts;
+}): Section {
+  const row = (name: string, counts: Counts): string[] => [
     name,
-    formatCount(pages.succeeded / pages.seconds),
-    `${pages.latencyMs.p99.toFixed(1)} ms`,
-    `${pages.latencyMs.max.toFixed(0)} ms`,
-    formatCount(arrivals.succeeded / arrivals.seconds),
-    `${arrivals.latencyMs.p99.toFixed(1)} ms`,
-    `${arrivals.latencyMs.max.toFixed(0)} ms`,
-    formatCount(countFailed(pages) + countFailed(arrivals)),
-    formatCount(outdated),
+    ...[counts.pages, counts.arrivals].flatMap(({ succeeded, seconds, latencyMs }) => [
+      formatCount(succeeded / seconds),
+      formatMs(latencyMs.p99),
+      formatMs(latencyMs.max),
+    ]),
+    formatCount(failedOf(counts)),
   ];
-  const failed = countFailed(during.pages) + countFailed(during.arrivals);
-  const longest = longestOf(during);
   return {
     title: 'Dropping the oldest partition',
     paragraphs: [
       `While ${connections} connections read first pages and ${arrivalsPerSecond} events per second arrive, a second events service starts with a \`RETENTION_DAYS\` value that expires the oldest partition (${formatCount(events)} events). This service detaches the partition concurrently and drops it. ${
-        seconds === undefined
+        ms === undefined
           ? 'The partition was not dropped within two minutes.'
-          : `The partition was dropped ${formatSeconds(seconds * 1_000)} after this service started.`
+          : `The partition was dropped ${formatSeconds(ms)} after this service started.`
       }`,
       table(
-        ['', 'pages/s', 'p99', 'longest page', 'events/s', 'p99', 'longest', 'failed', 'outdated pages'],
+        ['', 'pages/s', 'p99', 'longest page', 'events/s', 'p99', 'longest', 'failed'],
         [row('before', before), row('during the removal', during)],
       ),
     ],
@@ -98,15 +100,19 @@ function print({ events, seconds, before, during }: Removal): Section {
       {
         promise: `dropping the oldest partition under load: no request takes more than ${formatSeconds(goalMs)}, and none fails`,
         measured:
-          seconds === undefined
+          ms === undefined
             ? 'not dropped'
-            : `longest ${longest.toFixed(0)} ms, ${formatCount(failed)} failed`,
-        isKept: seconds !== undefined && longest <= goalMs && failed === 0,
+            : `longest ${longestOf(during).toFixed(0)} ms, ${failedOf(during)} failed`,
+        isKept: ms !== undefined && longestOf(during) <= goalMs && failedOf(during) === 0,
       },
     ],
   };
 }
 
-function longestOf({ pages, arrivals }: PageLoadCounts): number {
+function longestOf({ pages, arrivals }: Counts): number {
   return Math.max(pages.latencyMs.max, arrivals.latencyMs.max);
+}
+
+function failedOf({ pages, arrivals }: Counts): number {
+  return countFailed(pages) + countFailed(arrivals);
 }

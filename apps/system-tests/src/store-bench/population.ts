@@ -72,11 +72,6 @@ export const viewerGroups = 4;
 
 export const rewardsPerChannel = 20;
 
-/** Share of the events that belong to one stream of `streamChannel`. */
-export const streamShare = 0.02;
-export const streamChannel = 3;
-const streamHours = 8;
-
 const firstChannelId = 20_000_000;
 const firstViewerId = 100_000;
 
@@ -128,11 +123,6 @@ export function loadPopulationOf({ channels, viewers }: Population): LoadPopulat
   return { firstChannelId, channels, firstViewerId, viewers };
 }
 
-/** Ranks of a viewer and a channel that occur in a single event: the first one, in the oldest partition. */
-export function oldestOnly({ channels, viewers }: Population): { channel: number; viewer: number } {
-  return { channel: channels + 1, viewer: viewers + 1 };
-}
-
 /** A partition of a filled store. Times are in milliseconds since 1970; `to` is exclusive. */
 export interface Month {
   name: string;
@@ -153,49 +143,32 @@ export function monthsOf({ months, until }: Population): Month[] {
   });
 }
 
-/** Time range of the stream with many events: on the 15th of the last whole month. */
-export function streamRange(population: Population): { from: number; to: number } {
-  const month = monthsOf(population).at(-2);
-  if (!month) throw new Error('a filled store needs at least two months');
-  const from = month.from + (14 * 24 + 12) * 3_600_000;
-  return { from, to: from + streamHours * 3_600_000 };
-}
-
-/** Events with consecutive numbers that arrive at a steady rate. */
+/** The events of a partition. Their numbers are consecutive. */
 export interface EventRange {
+  month: Month;
   /** Number of the first event. */
   first: number;
   count: number;
-  /** The whole series that these events are part of. Its first event is at `from`, its last one before `to`. */
-  steady: { first: number; count: number; from: number; to: number };
-  channel?: number;
-  viewer?: number;
-  form?: EventForm;
 }
 
-/** Events by partition: the steady events, the stream with many events, and the oldest event of all. */
-export function rangesOf(population: Population): { month: Month; ranges: EventRange[] }[] {
-  const { events, until } = population;
-  const months = monthsOf(population);
-  const start = months[0]?.from ?? 0;
-  const streamCount = Math.floor(events * streamShare);
-  const oldest = { first: 1, count: 1, from: start, to: start + 1 };
-  const steady = { first: 2, count: events - streamCount - 1, from: start, to: until };
-  const stream = { first: steady.first + steady.count, count: streamCount, ...streamRange(population) };
-  return months.map((month, index) => {
-    const first = firstAt(steady, month.from);
-    const ranges: EventRange[] = [{ first, count: firstAt(steady, month.to) - first, steady }];
-    if (index === 0)
-      ranges.push({ first: 1, count: 1, steady: oldest, form: 'reward', ...oldestOnly(population) });
-    if (stream.from >= month.from && stream.from < month.to)
-      ranges.push({ first: stream.first, count: streamCount, steady: stream, channel: streamChannel });
-    return { month, ranges };
+/** Events by partition. They arrive at a steady rate over the whole time. */
+export function rangesOf(population: Population): EventRange[] {
+  return monthsOf(population).map((month) => {
+    const first = firstAt(population, month.from);
+    return { month, first, count: firstAt(population, month.to) - first };
   });
 }
 
-/** Number of the first steady event at or after a time. */
-function firstAt({ first, count, from, to }: EventRange['steady'], time: number): number {
-  if (time >= to) return first + count;
-  const before = (BigInt(time - from) * BigInt(count) + BigInt(to - from) - 1n) / BigInt(to - from);
-  return first + Number(before);
+/** Start of the time range. */
+export function startOf(population: Population): number {
+  return monthsOf(population)[0]?.from ?? 0;
+}
+
+/** Number of the first event at or after a time. Numbers count from 1. */
+function firstAt(population: Population, time: number): number {
+  const { events, until } = population;
+  if (time >= until) return events + 1;
+  const from = startOf(population);
+  const before = (BigInt(time - from) * BigInt(events) + BigInt(until - from) - 1n) / BigInt(until - from);
+  return 1 + Number(before);
 }

@@ -7,8 +7,8 @@ import {
   rewardType,
   viewerId,
   viewerName,
+  type Population,
 } from './population.js';
-import type { Population } from './population.js';
 
 export type ListQuery = Readonly<Record<string, string>>;
 
@@ -18,13 +18,8 @@ export function pathOf(query: ListQuery): string {
   return `/api/v1/platform-events${parameters === '' ? '' : `?${parameters}`}`;
 }
 
-/** A GET request as HTTP/1.1 text. */
-export function printGet(path: string, token: string): string {
-  return `GET ${path} HTTP/1.1\r\nHost: events.example.org\r\nAuthorization: Token ${token}\r\n\r\n`;
-}
-
-/** 64 different queries, as dashboards, overlays, and bots send them. Most filter by values with many events. */
-export function commonQueries({ viewers }: Population): ListQuery[] {
+/** 64 different first pages, as dashboards, overlays, and bots request them. Most filter by values with many events. */
+export function commonPaths({ viewers }: Population): string[] {
   const chat = { event_type: chatType };
   const follow = { event_type: 'channel-follow' };
   const types = [
@@ -38,7 +33,7 @@ export function commonQueries({ viewers }: Population): ListQuery[] {
   const someViewers = [0, 1, 5, 40, 400, 1_000, Math.floor(viewers / 2), viewers - 1];
   const channels = [0, 1, 2, 5, 10, 50, 200, 700];
   const channel = (rank: number): ListQuery => ({ broadcaster_user_id: channelId(rank) });
-  return [
+  const queries: ListQuery[] = [
     ...Array.from({ length: 4 }, (_, index) => ({ page_size: String(50 - index) })),
     ...[chat, follow, ...types.map((event_type) => ({ event_type }))],
     ...channels.map(channel),
@@ -55,4 +50,5 @@ export function commonQueries({ viewers }: Population): ListQuery[] {
     ...[{ origin: 'test' }, { event_source: 'PlatformSub' }],
     ...[{ event_source: clientSource }, { event_source: 'TestCall' }],
   ];
+  return queries.map(pathOf);
 }
