@@ -1,21 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { arch, cpus, release, totalmem, type } from 'node:os';
 import { parseArgs } from 'node:util';
 import { ContainerBed } from './containers/container-bed.js';
-import { Engine, NoEngineError } from './containers/engine.js';
-import { inspectImage, prepareImages } from './containers/images.js';
+import { Engine } from './containers/engine.js';
+import { fullScale, runPhases } from './containers/faults.js';
+import { prepareImage, prepareProxyImage } from './containers/images.js';
 import { checkPassThrough } from './containers/pass-through.js';
-import { faultPhases, fullScale, rollingRestarts, runPhase } from './containers/phases.js';
-import { scalable, type Project, type Start } from './containers/project.js';
-import { printImage, printPhases, printStarts, type StartTimes } from './containers/report.js';
+import { Project, scalable } from './containers/project.js';
 import { measureScaling } from './containers/scaling.js';
-import { measureSyncIntervals } from './containers/sync-interval.js';
 import { say } from './measure/progress.js';
 import { report, type Section, type SystemTest } from './measure/report.js';
 
 // npm run test:containers: builds the image, starts docker-compose.yml, and kills, restarts, and scales its services under load. Writes
-// docs/containers.md. --quick restarts everything twice instead of 20 times; --only runs one part (system, scaling, or sync-interval). With
-// either option, the command prints the result and leaves the page unchanged. --keep-image uses the image of the last run.
+// docs/containers.md. --quick restarts everything twice instead of 20 times; --only runs one part (system or scaling). With either option,
+// the command prints the result and leaves the page unchanged. --keep-image uses the image of the last run.
 
 const test: SystemTest = {
   title: 'Container test',
@@ -32,75 +28,46 @@ const { values: flags } = parseArgs({
 });
 const parts = {
   system: runSystem,
-  scaling: (engine: Engine) => measureScaling(engine, { rounds: flags.quick ? 1 : 3, runMs: 12_000 }),
-  'sync-interval': (engine: Engine) =>
-    measureSyncIntervals(engine, flags.quick ? { rounds: 1, runMs: 1_000 } : { rounds: 3, runMs: 3_000 }),
+  scaling: async (engine: Engine) => [
+    await measureScaling(engine, { rounds: flags.quick ? 1 : 3, runMs: 12_000 }),
+  ],
 };
-if (flags.only !== undefined && !Object.hasOwn(parts, flags.only)) {
-  process.stderr.write(`--only takes one of ${Object.keys(parts).join(', ')}, not ${flags.only}.\n`);
+
+function runSystem(engine: Engine): Promise<Section[]> {
+  say('compose: starting');
+  return Project.run(engine, fullScale, async (project) => {
+    const bed = await ContainerBed.create(project);
+    try {
+      return [await runPhases(bed, flags.quick ? 2 : 20), await checkPassThrough(bed)];
+    } finally {
+      await bed.stop();
+    }
+  });
+}
+
+function exit(message: string): never {
+  process.stderr.write(`${message}\n`);
   process.exit(1);
 }
-const rounds = flags.quick ? 2 : 20;
-const startsEach = flags.quick ? 1 : 3;
 
-async function findEngineOrExit(): Promise<Engine> {
-  try {
-    return await Engine.find();
-  } catch (error) {
-    if (!(error instanceof NoEngineError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(1);
-  }
-}
-
-async function measureStarts(project: Project): Promise<StartTimes> {
-  const starts = new Map<string, Start[]>();
-  for (const service of scalable) {
-    const [container] = await project.containersOf(service);
-    if (container === undefined) throw new Error(`${service} does not run`);
-    const measured: Start[] = [];
-    for (let turn = 0; turn < startsEach; turn += 1) {
-      await project.restart(container);
-      measured.push(await project.readStart(container));
-    }
-    starts.set(service, measured);
-    say(
-      `${service}: started in ${measured.map(({ ms, cpuMs }) => `${ms} ms (${cpuMs} ms of CPU)`).join(', ')}`,
-    );
-  }
-  return starts;
-}
-
-async function runSystem(engine: Engine): Promise<Section[]> {
-  say('compose: starting');
-  const bed = await ContainerBed.start(engine, fullScale);
-  try {
-    const starts = await measureStarts(bed.project);
-    const phases = [...faultPhases, rollingRestarts(rounds)];
-    const results = [];
-    for (const phase of phases) results.push(await runPhase(bed, phase));
-    const passing = { title: 'Proxy', paragraphs: [], promises: await checkPassThrough(bed) };
-    return [printStarts(starts), printPhases(phases, results), passing];
-  } finally {
-    await bed.stop();
-  }
-}
-
-const engine = await findEngineOrExit();
+if (flags.only !== undefined && !Object.hasOwn(parts, flags.only))
+  exit(`--only takes one of ${Object.keys(parts).join(', ')}, not ${flags.only}.`);
+const engine = await Engine.find();
+if (!engine)
+  exit(
+    'No container engine responds. Install Docker with its compose plugin (https://docs.docker.com/engine/install/), or podman and ' +
+      'podman-compose. Start the engine, and check that `docker info` and `docker compose version`, or `podman info` and ' +
+      '`podman-compose --version`, succeed.',
+  );
 const startedAt = performance.now();
 say('image: building');
-const { buildMs, proxy } = await prepareImages(engine, { keepImage: flags['keep-image'] });
-const sections: Section[] = [printImage(await inspectImage(engine, buildMs))];
+const proxy = await prepareProxyImage(engine);
+const sections = [await prepareImage(engine, { keepImage: flags['keep-image'] })];
 for (const [name, run] of Object.entries(parts))
-  if (flags.only === undefined || flags.only === name) sections.push(...[await run(engine)].flat());
-const machine = {
-  Processor: `${cpus()[0]?.model.trim() ?? 'unknown'}, ${cpus().length} cores (${arch()})`,
-  Memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
-  System: `${type()} ${release()}`,
-  Engine: engine.description,
-  Proxy: proxy,
-  'Other work on the machine': `load average ${execFileSync('uptime', { encoding: 'utf8' })
-    .replace(/.*load average: /, '')
-    .trim()} at the end`,
-};
-await report(test, { machine, startedAt, sections, isWhole: !flags.quick && flags.only === undefined });
+  if (flags.only === undefined || flags.only === name) sections.push(...(await run(engine)));
+await report(test, {
+  machine: { Engine: engine.description, Proxy: proxy },
+  startedAt,
+  sections,
+  isWhole: !flags.quick && flags.only === undefined,
+});

@@ -1,11 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 const outputLimit = 64 * 1024 * 1024;
-
-/** No container engine responds. The message says what to install. */
-export class NoEngineError extends Error {}
 
 /** A container engine with its compose command. */
 export class Engine {
@@ -16,12 +14,8 @@ export class Engine {
     readonly description: string,
   ) {}
 
-  /**
-   * Finds Docker with its compose plugin, or else podman with podman-compose.
-   *
-   * @throws NoEngineError if neither responds
-   */
-  static async find(): Promise<Engine> {
+  /** Finds Docker with its compose plugin, or else podman with podman-compose. Returns undefined if neither responds. */
+  static async find(): Promise<Engine | undefined> {
     const docker = await version('docker', ['info', '--format', '{{.ServerVersion}}']);
     const compose = await version('docker', ['compose', 'version', '--short']);
     if (docker !== undefined && compose !== undefined)
@@ -30,11 +24,7 @@ export class Engine {
     const podmanCompose = await version('podman-compose', ['--version']);
     if (podman !== undefined && podmanCompose !== undefined)
       return new Engine('podman', ['podman-compose'], `Podman ${podman}, ${podmanCompose.split('\n')[0]}`);
-    throw new NoEngineError(
-      `No container engine responds${docker === undefined ? '' : ' with a compose command'}. Install Docker with its compose plugin ` +
-        '(https://docs.docker.com/engine/install/), or podman and podman-compose. Start the engine, and check that ' +
-        '`docker info` and `docker compose version`, or `podman info` and `podman-compose --version`, succeed.',
-    );
+    return undefined;
   }
 
   /** Runs an engine command. Returns its standard output. */
@@ -43,17 +33,17 @@ export class Engine {
     return stdout.trim();
   }
 
-  /** Standard output, followed by standard error. */
-  async readLogs(container: string): Promise<string> {
-    const { stdout, stderr } = await execute(this.name, ['logs', container], { maxBuffer: outputLimit });
-    return stdout + stderr;
-  }
-
   succeeds(...args: string[]): Promise<boolean> {
     return this.run(...args).then(
       () => true,
       () => false,
     );
+  }
+
+  /** Standard output and standard error of the container's last lines. */
+  async readLog(container: string): Promise<string> {
+    const { stdout, stderr } = await execute(this.name, ['logs', '--tail', '50', container]);
+    return stdout + stderr;
   }
 
   /** Runs a compose command. If the command fails, throws an error with its output. */
@@ -81,20 +71,17 @@ async function version(command: string, args: readonly string[]): Promise<string
  * this machine's registries. The Docker image format keeps the health check.
  */
 async function podmanBuildOptions(): Promise<string[]> {
-  const { stdout } = await execute('npm', ['config', 'get', 'globalconfig', 'userconfig']);
-  const paths = new Map(
-    stdout.split('\n').map((line) => line.split('=', 2).map((part) => part.trim()) as [string, string]),
-  ); // Safe cast: two parts
+  const pathOf = async (setting: string): Promise<string> =>
+    (await execute('npm', ['config', 'get', setting])).stdout.trim();
   const mounts = [
     ['/etc/ssl/certs', '/etc/ssl/certs'],
     ['/usr/share/ca-certificates', '/usr/share/ca-certificates'],
-    [paths.get('globalconfig'), '/usr/local/etc/npmrc'],
-    [paths.get('userconfig'), '/root/.npmrc'],
+    [await pathOf('globalconfig'), '/usr/local/etc/npmrc'],
+    [await pathOf('userconfig'), '/root/.npmrc'],
   ] as const;
-  const { existsSync } = await import('node:fs');
-  const volumes = mounts.flatMap(([from, to]) =>
-    from !== undefined && existsSync(from) ? ['--volume', `${from}:${to}:ro`] : [],
-  );
+  const volumes = mounts
+    .filter(([from]) => existsSync(from))
+    .flatMap(([from, to]) => ['--volume', `${from}:${to}:ro`]);
   return ['--format', 'docker', '--isolation', 'chroot', '--network', 'host', ...volumes];
 }
 

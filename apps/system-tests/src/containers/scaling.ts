@@ -6,10 +6,10 @@ import { startLoad } from '../load/load.js';
 import { cpuSecondsOfFamily } from '../measure/processes.js';
 import { say } from '../measure/progress.js';
 import { median } from '../measure/quantile.js';
-import { formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
+import { atLeast, atMost, formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
 import type { Engine } from './engine.js';
-import { fullScale } from './phases.js';
-import { longRunning, Project } from './project.js';
+import { fullScale } from './faults.js';
+import { Project } from './project.js';
 
 /** Services whose throughput is measured, with limited instances. */
 const services = ['gateway', 'events'] as const;
@@ -49,83 +49,55 @@ export async function measureScaling(
   engine: Engine,
   { rounds, runMs }: { rounds: number; runMs: number },
 ): Promise<Section> {
-  const project = await Project.create(engine);
-  try {
-    await project.up({ ...fullScale, gateway: instances, events: instances });
-    const bed = new ScalingBed(engine, project, runMs);
-    const runs: Runs = { gateway: { one: [], all: [] }, events: { one: [], all: [] } };
-    for (let round = 1; round <= rounds; round += 1) {
+  const runs: Runs = { gateway: { one: [], all: [] }, events: { one: [], all: [] } };
+  await Project.run(engine, { ...fullScale, gateway: instances, events: instances }, async (project) => {
+    for (let round = 1; round <= rounds; round += 1)
       for (const service of services) {
         // Alternate the order, so that other load on the machine affects the runs with one and with all instances equally.
         const order = round % 2 === 1 ? (['one', 'all'] as const) : (['all', 'one'] as const);
         for (const size of order) {
-          const run = await bed.measure(service, size === 'one' ? 1 : instances);
+          const run = await measure(project, service, { count: size === 'one' ? 1 : instances, runMs });
           runs[service][size].push(run);
           say(
             `scaling, round ${round}: ${size} ${service}: ${formatCount(run.perSecond)} events/s, ${run.cpu.toFixed(0)} µs of CPU each`,
           );
         }
       }
-    }
-    return printSection(runs);
-  } finally {
-    await project.down();
-  }
+  });
+  return printSection(runs);
 }
 
-class ScalingBed {
-  constructor(
-    private readonly engine: Engine,
-    private readonly project: Project,
-    private readonly runMs: number,
-  ) {}
-
-  /** Runs the load on `count` limited instances of the service. Stops the other instances for this time. */
-  async measure(service: Service, count: number): Promise<Run> {
-    const containers = await this.project.containersOf(service);
-    const stopped = containers.slice(count);
-    const running = containers.slice(0, count);
-    for (const container of stopped) await this.engine.run('stop', '--time', '30', container);
-    const load = await this.startLoad(service);
-    try {
-      await wait(warmUpMs);
-      for (const container of running) await this.limit(container, limitedCpus[service]);
-      await wait(settleMs);
-      await load.takeCount();
-      const [before, startedAt] = [await this.cpuSeconds(), performance.now()];
-      await wait(this.runMs);
-      const [accepted, after, endedAt] = [await load.takeCount(), await this.cpuSeconds(), performance.now()];
-      return {
-        perSecond: accepted / ((endedAt - startedAt) / 1_000),
-        cpu: ((after - before) / accepted) * 1e6,
-      };
-    } finally {
-      for (const container of running) await this.limit(container, 1);
-      await load.stop();
-      for (const container of stopped) {
-        await this.engine.run('start', container);
-        await this.project.untilReady(container);
-      }
-    }
-  }
-
-  private async limit(container: string, cpus: number): Promise<void> {
-    await this.engine.run('update', '--cpus', String(cpus), container);
-  }
-
-  private startLoad(service: Service): Promise<FullLoad> {
-    return service === 'gateway'
-      ? Promise.resolve(notificationLoad(this.project))
-      : StoreLoad.start(this.project);
-  }
-
-  /** CPU seconds of all containers so far. */
-  private async cpuSeconds(): Promise<number> {
-    const containers = (await Promise.all(longRunning.map((name) => this.project.containersOf(name)))).flat();
-    const pids = await Promise.all(
-      containers.map((name) => this.engine.run('inspect', '--format', '{{.State.Pid}}', name)),
-    );
-    return pids.reduce((sum, pid) => sum + cpuSecondsOfFamily(Number(pid)), 0);
+/** Runs the load on `count` limited instances of the service. Stops the other instances for this time. */
+async function measure(
+  project: Project,
+  service: Service,
+  { count, runMs }: { count: number; runMs: number },
+): Promise<Run> {
+  const limit = (container: string, cpus: number): Promise<string> =>
+    project.engine.run('update', '--cpus', String(cpus), container);
+  const cpuSeconds = async (): Promise<number> =>
+    (await project.pids()).reduce((sum, pid) => sum + cpuSecondsOfFamily(pid), 0);
+  const containers = await project.containersOf(service);
+  const stopped = containers.slice(count);
+  const running = containers.slice(0, count);
+  for (const container of stopped) await project.stop(container);
+  const load = service === 'gateway' ? notificationLoad(project) : await StoreLoad.start(project);
+  try {
+    await wait(warmUpMs);
+    for (const container of running) await limit(container, limitedCpus[service]);
+    await wait(settleMs);
+    await load.takeCount();
+    const [before, startedAt] = [await cpuSeconds(), performance.now()];
+    await wait(runMs);
+    const [accepted, after, endedAt] = [await load.takeCount(), await cpuSeconds(), performance.now()];
+    return {
+      perSecond: accepted / ((endedAt - startedAt) / 1_000),
+      cpu: ((after - before) / accepted) * 1e6,
+    };
+  } finally {
+    for (const container of running) await limit(container, 1);
+    await load.stop();
+    for (const container of stopped) await project.start(container);
   }
 }
 
@@ -222,19 +194,14 @@ function printPromises(service: Service, runs: Runs): KeptPromise[] {
     );
     return (all ?? Number.NaN) / (one ?? Number.NaN);
   };
-  const [rate, cpu] = [ratioOf('perSecond'), ratioOf('cpu')];
   const subject = `${instances} × ${service} with ${limitedCpus[service]} of a core each`;
   return [
-    {
-      promise: `${subject} handle at least ${minRateRatio} × the events of one`,
-      measured: `${rate.toFixed(2)} ×`,
-      isKept: rate >= minRateRatio,
-    },
-    {
-      promise: `${subject} need at most ${maxCpuRatio} × the CPU per event of one`,
-      measured: `${cpu.toFixed(2)} ×`,
-      isKept: cpu <= maxCpuRatio,
-    },
+    atLeast(
+      `${subject} handle at least ${minRateRatio} × the events of one`,
+      ratioOf('perSecond'),
+      minRateRatio,
+    ),
+    atMost(`${subject} need at most ${maxCpuRatio} × the CPU per event of one`, ratioOf('cpu'), maxCpuRatio),
   ];
 }
 
