@@ -6,7 +6,7 @@ import { startLoad } from '../load/load.js';
 import { cpuSecondsOfFamily } from '../measure/processes.js';
 import { say } from '../measure/progress.js';
 import { median } from '../measure/quantile.js';
-import { atLeast, atMost, formatCount, table, type KeptPromise, type Section } from '../measure/report.js';
+import { atLeast, atMost, formatCount, table, type Section } from '../measure/report.js';
 import type { Engine } from './engine.js';
 import { fullScale } from './faults.js';
 import { Project } from './project.js';
@@ -38,33 +38,34 @@ interface Run {
 /** A load with a fixed number of concurrent requests, sent as fast as the system responds. */
 interface FullLoad {
   /** Events accepted since the last call. */
-  takeCount(): Promise<number>;
+  takeCount(): number | Promise<number>;
   stop(): Promise<void>;
 }
-
-type Runs = Record<Service, { one: Run[]; all: Run[] }>;
 
 /** Compares the throughput of three instances with that of one. Each instance gets a small share of a core. */
 export async function measureScaling(
   engine: Engine,
   { rounds, runMs }: { rounds: number; runMs: number },
 ): Promise<Section> {
-  const runs: Runs = { gateway: { one: [], all: [] }, events: { one: [], all: [] } };
+  const runs = new Map<string, Run[]>();
   await Project.run(engine, { ...fullScale, gateway: instances, events: instances }, async (project) => {
     for (let round = 1; round <= rounds; round += 1)
-      for (const service of services) {
+      for (const service of services)
         // Alternate the order, so that other load on the machine affects the runs with one and with all instances equally.
-        const order = round % 2 === 1 ? (['one', 'all'] as const) : (['all', 'one'] as const);
-        for (const size of order) {
-          const run = await measure(project, service, { count: size === 'one' ? 1 : instances, runMs });
-          runs[service][size].push(run);
+        for (const count of round % 2 === 1 ? [1, instances] : [instances, 1]) {
+          const run = await measure(project, service, { count, runMs });
+          const name = nameOf(count, service);
+          runs.set(name, [...(runs.get(name) ?? []), run]);
           say(
-            `scaling, round ${round}: ${size} ${service}: ${formatCount(run.perSecond)} events/s, ${run.cpu.toFixed(0)} µs of CPU each`,
+            `scaling, round ${round}: ${name}: ${formatCount(run.perSecond)} events/s, ${run.cpu.toFixed(0)} µs of CPU each`,
           );
         }
-      }
   });
   return printSection(runs);
+}
+
+function nameOf(count: number, service: Service): string {
+  return `${count} × ${service}`;
 }
 
 /** Runs the load on `count` limited instances of the service. Stops the other instances for this time. */
@@ -81,7 +82,7 @@ async function measure(
   const stopped = containers.slice(count);
   const running = containers.slice(0, count);
   for (const container of stopped) await project.stop(container);
-  const load = service === 'gateway' ? notificationLoad(project) : await StoreLoad.start(project);
+  const load = service === 'gateway' ? startNotifications(project) : await startStoring(project);
   try {
     await wait(warmUpMs);
     for (const container of running) await limit(container, limitedCpus[service]);
@@ -102,7 +103,7 @@ async function measure(
 }
 
 /** Signed notifications, sent through the proxy. */
-function notificationLoad(project: Project): FullLoad {
+function startNotifications(project: Project): FullLoad {
   const load = startLoad({
     kind: 'notifications',
     connections: connections.gateway,
@@ -114,95 +115,67 @@ function notificationLoad(project: Project): FullLoad {
 }
 
 /** Sends what a gateway sends to the events services. Each request contains one event. */
-class StoreLoad implements FullLoad {
-  private stored = 0;
-  private isStopping = false;
-  private readonly senders: Promise<void>[];
-
-  private constructor(private readonly client: RequestClient) {
-    this.senders = Array.from({ length: connections.events }, () => this.send());
-  }
-
-  static async start(project: Project): Promise<StoreLoad> {
-    const [address] = await project.addressesOf('nats');
-    if (address === undefined) throw new Error('nats does not run');
-    const url = `nats://gateway:${project.variable('NATS_GATEWAY_PASSWORD')}@${address}:4222`;
-    const client = new RequestClient({ urls: [url], name: 'scaling-test' });
-    await client.connect();
-    return new StoreLoad(client);
-  }
-
-  takeCount(): Promise<number> {
-    const { stored } = this;
-    this.stored = 0;
-    return Promise.resolve(stored);
-  }
-
-  async stop(): Promise<void> {
-    this.isStopping = true;
-    await Promise.all(this.senders);
-    await this.client.close();
-  }
-
-  private async send(): Promise<void> {
-    while (!this.isStopping) {
+async function startStoring(project: Project): Promise<FullLoad> {
+  const [address] = await project.addressesOf('nats');
+  const url = `nats://gateway:${project.variable('NATS_GATEWAY_PASSWORD')}@${address}:4222`;
+  const client = new RequestClient({ urls: [url], name: 'scaling-test' });
+  await client.connect();
+  let stored = 0;
+  let isStopping = false;
+  const send = async (): Promise<void> => {
+    while (!isStopping) {
       const id = generateId();
       const eventData = `{"broadcaster_user_id":"4711","user_id":"${id}"}`;
-      const event = {
-        eventId: id,
-        eventType: 'channel-follow',
-        eventSource: 'system-test',
-        eventData,
-      } as const;
+      const type = { eventType: 'channel-follow', eventSource: 'system-test', origin: 'platform' } as const;
+      const event = { ...type, id, eventId: id, eventData, idempotencyKey: null };
       try {
-        await this.client.request(storeEventBatch, {
-          events: [{ ...event, id, origin: 'platform', idempotencyKey: null }],
-        });
-        this.stored += 1;
+        await client.request(storeEventBatch, { events: [event] });
+        stored += 1;
       } catch {
         await wait(100); // the service is busy or stopped
       }
     }
-  }
+  };
+  const senders = Promise.all(Array.from({ length: connections.events }, send));
+  return {
+    takeCount: () => {
+      const taken = stored;
+      stored = 0;
+      return taken;
+    },
+    stop: async () => {
+      isStopping = true;
+      await senders;
+      await client.close();
+    },
+  };
 }
 
-function printSection(runs: Runs): Section {
-  const rows = services.flatMap((service) =>
-    (['one', 'all'] as const).map((size) => {
-      const measured = runs[service][size];
-      return [
-        `${size === 'one' ? 1 : instances} × ${service}`,
-        printRange(measured.map(({ perSecond }) => perSecond)),
-        printRange(measured.map(({ cpu }) => cpu)),
-      ];
-    }),
-  );
+function printSection(runs: ReadonlyMap<string, readonly Run[]>): Section {
   return {
     title: 'Scaling',
     paragraphs: [
       `Each instance of the measured service gets a small share of a core (gateway ${limitedCpus.gateway}, events ${limitedCpus.events}), so that one machine can show the effect of several machines. Gateways receive signed notifications through the proxy, on ${connections.gateway} connections. Events services receive the requests of a gateway over NATS, each with one event, with ${connections.events} requests in flight. Everything else runs as in \`docker-compose.yml\`, with ${instances} instances of the service that is not measured. The processor time is the sum over all containers. The table shows the median and the range (lowest to highest value) of alternating runs.`,
-      table(['instances', 'events/s', 'CPU per event in µs'], rows),
+      table(
+        ['instances', 'events/s', 'CPU per event in µs'],
+        [...runs].map(([name, measured]) => [
+          name,
+          printRange(measured.map(({ perSecond }) => perSecond)),
+          printRange(measured.map(({ cpu }) => cpu)),
+        ]),
+      ),
     ],
-    promises: services.flatMap((service) => printPromises(service, runs)),
+    promises: services.flatMap((service) => {
+      const medianOf = (count: number, key: keyof Run): number =>
+        median((runs.get(nameOf(count, service)) ?? []).map((run) => run[key]));
+      const ratioOf = (key: keyof Run): number => medianOf(instances, key) / medianOf(1, key);
+      const subject = `${nameOf(instances, service)} with ${limitedCpus[service]} of a core each`;
+      return [
+        atLeast(`${subject}: ≥ ${minRateRatio} × the events of one`, ratioOf('perSecond'), minRateRatio),
+        atMost(`${subject}: ≤ ${maxCpuRatio} × the CPU per event of one`, ratioOf('cpu'), maxCpuRatio),
+      ];
+    }),
   };
-}
-
-function printPromises(service: Service, runs: Runs): KeptPromise[] {
-  const ratioOf = (key: keyof Run): number => {
-    const [all, one] = [runs[service].all, runs[service].one].map((measured) =>
-      median(measured.map((run) => run[key])),
-    );
-    return (all ?? Number.NaN) / (one ?? Number.NaN);
-  };
-  const subject = `${instances} × ${service} with ${limitedCpus[service]} of a core each`;
-  return [
-    atLeast(
-      `${subject} handle at least ${minRateRatio} × the events of one`,
-      ratioOf('perSecond'),
-      minRateRatio,
-    ),
-    atMost(`${subject} need at most ${maxCpuRatio} × the CPU per event of one`, ratioOf('cpu'), maxCpuRatio),
-  ];
 }
 
 function printRange(values: readonly number[]): string {

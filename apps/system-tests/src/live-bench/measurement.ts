@@ -9,8 +9,9 @@ import { LiveClients, type ClientsPlan, type LiveRun } from './live-clients.js';
 
 export interface LivePlan extends ClientsPlan, Pace {
   rounds: number;
-  /** Undefined: as many as the slowest client receives. */
+  /** Default: as many as the slowest client receives. */
   eventsPerSecond?: number;
+  goalP99Ms?: number;
 }
 
 export interface LiveRound extends LiveRun {

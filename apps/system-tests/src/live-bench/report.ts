@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { atMost, formatCount, formatMs, table, type KeptPromise, type Section } from '../measure/report.js';
+import { atMost, formatCount, formatMs, table, type Section } from '../measure/report.js';
 import { median } from '../measure/quantile.js';
 import type { LivePlan, LiveRound } from './measurement.js';
 
@@ -8,137 +8,72 @@ export interface LiveResult {
   rounds: readonly LiveRound[];
 }
 
-/** Parts that did not run are undefined. */
-export interface LiveResults {
-  maximum?: LiveResult;
-  latency?: LiveResult;
-  many?: LiveResult;
-}
-
-const goals = { latencyP99Ms: 50, manyP99Ms: 150 };
-
-export function printSections({ maximum, latency, many }: LiveResults): Section[] {
-  return [
-    {
-      title: 'What is measured',
-      paragraphs: [
-        `WebSocket clients in one process receive every event from one gateway: records of about 600 bytes. The figures are medians of the rounds. Everything shares ${cpus().length} cores: the gateway, the clients, the events service, the broker, the load, and PostgreSQL.`,
-      ],
-      promises: [promiseConnections([maximum, latency, many].flatMap((result) => result?.rounds ?? []))],
-    },
-    ...(maximum ? [printMaximum(maximum)] : []),
-    ...(latency ? [printLatency(latency)] : []),
-    ...(many ? [printMany(many)] : []),
-  ];
-}
-
-function promiseConnections(rounds: readonly LiveRound[]): KeptPromise {
-  const ended = rounds.reduce((sum, round) => sum + round.ended, 0);
+export function printMethod(): Section {
   return {
-    promise: 'The gateway disconnects no client',
-    measured: formatCount(ended),
-    isKept: ended === 0,
-  };
-}
-
-function printMaximum({ plan, rounds }: LiveResult): Section {
-  return {
-    title: 'Maximum throughput',
+    title: 'What is measured',
     paragraphs: [
-      `The publisher puts events on the stream as fast as the slowest of ${formatCount(plan.clients)} clients receives them, at most 256 events ahead, bypassing the API and the store. The gateway therefore always has events to deliver. It writes all events of one event-loop turn to a client together.`,
-      table(
-        ['messages/s', 'each round'],
-        [
-          [
-            formatCount(median(rounds.map(rateOf))),
-            rounds.map((round) => formatCount(rateOf(round))).join(', '),
-          ],
-        ],
-      ),
-      ...printCores(rounds),
+      `WebSocket clients in one process receive every event from one gateway: records of about 600 bytes. Everything shares ${cpus().length} cores: the gateway, the clients, the events service, the broker, the load, and PostgreSQL. Of 10,000 clients, as many as one gateway accepts, one in 5 has its own filter: a list of event types that no other client uses and that matches every event.`,
+      'At a fixed rate, events take the whole path: webhook or API, store, stream, clients. Latencies are the time from sending the request until a client has received the event. The maximum rate bypasses the API and the store: the publisher puts events on the stream as fast as the slowest client receives them, at most 256 events ahead. The gateway writes all events of one event-loop turn to a client together.',
+      'The memory is the growth of the gateway’s private memory per client, from before the first client connects until all clients are connected. Kernel buffers are not included.',
     ],
     promises: [],
   };
 }
 
-function printLatency({ plan: { clients, eventsPerSecond = 0 }, rounds }: LiveResult): Section {
+export function printResults(results: readonly LiveResult[]): Section {
+  const ended = results.flatMap(({ rounds }) => rounds).reduce((sum, round) => sum + round.ended, 0);
   return {
-    title: `At ${eventsPerSecond} events per second`,
+    title: 'Results',
     paragraphs: [
-      `Events take the whole path: webhook or API, store, stream, ${formatCount(clients)} clients. The table shows the milliseconds from sending the request, before the event is accepted, until each client has received the event:`,
-      ...printLatencies(eventsPerSecond, rounds),
-    ],
-    promises: [
-      promiseP99(
-        `p99 from sending to delivery ≤ ${goals.latencyP99Ms} ms at ${eventsPerSecond} events per second`,
-        goals.latencyP99Ms,
-        rounds,
-      ),
-    ],
-  };
-}
-
-function printMany({
-  plan: { clients, eventsPerSecond = 0, filterEvery, sampleEvery },
-  rounds,
-}: LiveResult): Section {
-  const kib = rounds.map(({ kibPerClient }) => kibPerClient);
-  return {
-    title: `${formatCount(clients)} clients`,
-    paragraphs: [
-      `This is the maximum number of clients that one gateway accepts. One in ${filterEvery} clients has its own filter: a list of event types that no other client uses and that matches every event. Events take the whole path. The table shows the milliseconds from sending the request until a client has received the event, for every ${sampleEvery}th message:`,
-      ...printLatencies(eventsPerSecond, rounds),
-      `The gateway’s private memory grows by ${median(kib).toFixed(1)} KiB per client, from before the first client connects until all clients are connected (each round: ${kib.map((each) => each.toFixed(1)).join(', ')}). Kernel buffers are not included.`,
-    ],
-    promises: [
-      promiseP99(
-        `p99 ≤ ${goals.manyP99Ms} ms with ${formatCount(clients)} clients at ${eventsPerSecond} events per second`,
-        goals.manyP99Ms,
-        rounds,
-      ),
-    ],
-  };
-}
-
-function promiseP99(promise: string, goal: number, rounds: readonly LiveRound[]): KeptPromise {
-  return atMost(promise, median(rounds.map(({ latencyMs }) => latencyMs.p99)), goal, formatMs);
-}
-
-function printLatencies(eventsPerSecond: number, rounds: readonly LiveRound[]): string[] {
-  const middle = (read: (latency: LiveRound['latencyMs']) => number): string =>
-    median(rounds.map(({ latencyMs }) => read(latencyMs))).toFixed(1);
-  return [
-    table(
-      ['events/s sent', 'messages/s', 'p50', 'p99', 'maximum', 'p99 of each round'],
-      [
+      'Medians of the rounds, with the rate or the p99 of each round:',
+      table(
         [
-          formatCount(eventsPerSecond),
-          formatCount(median(rounds.map(rateOf))),
-          middle(({ p50 }) => p50),
-          middle(({ p99 }) => p99),
-          middle(({ max }) => max),
-          rounds.map(({ latencyMs }) => latencyMs.p99.toFixed(1)).join(', '),
+          ...['clients', 'events/s sent', 'messages/s', 'p50', 'p99', 'maximum', 'each round'],
+          ...['cores of the gateway', 'cores of the clients', 'KiB per client'],
         ],
-      ],
-    ),
-    ...printCores(rounds),
-  ];
+        results.map(row),
+      ),
+    ],
+    promises: [
+      ...results.flatMap(({ plan: { clients, eventsPerSecond, goalP99Ms }, rounds }) =>
+        goalP99Ms === undefined
+          ? []
+          : atMost(
+              `p99 ≤ ${goalP99Ms} ms with ${formatCount(clients)} clients at ${eventsPerSecond} events per second`,
+              median(rounds.map(({ latencyMs }) => latencyMs.p99)),
+              goalP99Ms,
+              formatMs,
+            ),
+      ),
+      {
+        promise: 'The gateway disconnects no client',
+        measured: formatCount(ended),
+        isKept: ended === 0,
+      },
+    ],
+  };
 }
 
-function printCores(rounds: readonly LiveRound[]): string[] {
-  const names = Object.keys(rounds[0]?.cpuSeconds ?? {});
+function row({ plan: { clients, eventsPerSecond }, rounds }: LiveResult): string[] {
+  const isMaximum = eventsPerSecond === undefined;
+  const rateOf = ({ received, seconds }: LiveRound): number => received / seconds;
+  const middle = (valueOf: (round: LiveRound) => number): number => median(rounds.map(valueOf));
+  const latency = (valueOf: (latencyMs: LiveRound['latencyMs']) => number): string =>
+    isMaximum ? '' : formatMs(middle(({ latencyMs }) => valueOf(latencyMs)));
+  const cores = (role: string): string =>
+    middle(({ cpuSeconds, seconds }) => (cpuSeconds[role] ?? 0) / seconds).toFixed(2);
   return [
-    'Cores that each process used (median):',
-    table(
-      ['process', 'cores'],
-      names.map((name) => [
-        name === 'load' ? 'clients' : name,
-        median(rounds.map(({ cpuSeconds, seconds }) => (cpuSeconds[name] ?? 0) / seconds)).toFixed(2),
-      ]),
-    ),
+    formatCount(clients),
+    isMaximum ? 'maximum' : formatCount(eventsPerSecond),
+    formatCount(middle(rateOf)),
+    latency(({ p50 }) => p50),
+    latency(({ p99 }) => p99),
+    latency(({ max }) => max),
+    rounds
+      .map((round) => (isMaximum ? formatCount(rateOf(round)) : round.latencyMs.p99.toFixed(1)))
+      .join('; '),
+    cores('gateway'),
+    cores('load'),
+    middle(({ kibPerClient }) => kibPerClient).toFixed(1),
   ];
-}
-
-function rateOf({ received, seconds }: LiveRound): number {
-  return received / seconds;
 }

@@ -1,17 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { startSubjectLoad } from '../bench/measurement.js';
 import { subjectOf } from '../bench/subject.js';
 import { say } from '../measure/progress.js';
-import {
-  atLeast,
-  atMost,
-  formatCount,
-  formatMs,
-  formatSeconds,
-  table,
-  type Section,
-} from '../measure/report.js';
+import { atLeast, atMost, formatCount, formatSeconds, type Section } from '../measure/report.js';
 import type { System } from '../system/system.js';
+import { disturb, p99Ratio, printDisturbance } from './disturbance.js';
 import type { BenchBed } from './filled-stores.js';
 import { pageLoad } from './pages.js';
 
@@ -20,31 +12,17 @@ const goals = { perSecond: 20_000, pageFactor: 2 };
 /** Exports 1,000,000 events while another client reads first pages, one after the other. */
 export async function measureExport({ stores, isQuick }: BenchBed): Promise<Section> {
   const population = stores.populationOf('filled');
-  const { exported, before, during } = await stores.withSystem('filled', async (system) => {
-    const reading = startSubjectLoad(subjectOf(system), pageLoad(population, 1));
-    // Warm-up: the first requests open database connections and run uncompiled code.
-    await wait(isQuick ? 3_000 : 10_000);
-    await reading.takeCounts();
-    await wait(isQuick ? 3_000 : 10_000);
-    const before = await reading.takeCounts();
-    const exported = await readExport(system, Math.min(1_000_000, population.events));
-    const during = await reading.takeCounts();
-    await reading.stop();
-    return { exported, before: before.latencyMs, during: during.latencyMs };
+  const { result, disturbance } = await stores.withSystem('filled', (system) => {
+    const loads = { pages: startSubjectLoad(subjectOf(system), pageLoad(population, 1)) };
+    return disturb(loads, isQuick, () => readExport(system, Math.min(1_000_000, population.events)));
   });
-  const { events, megabytes, seconds } = exported;
+  const { events, megabytes, seconds } = result;
   say(`export: ${(events / seconds).toFixed(0)} events/s`);
   return {
     title: 'Export',
     paragraphs: [
-      `One client exports ${formatCount(events)} events as NDJSON (${formatCount(megabytes)} MiB), oldest first, in ${formatSeconds(seconds * 1_000)}. Meanwhile another client reads first pages, one after the other:`,
-      table(
-        ['pages of the other client', 'p50', 'p99'],
-        [
-          ['before the export', formatMs(before.p50), formatMs(before.p99)],
-          ['during the export', formatMs(during.p50), formatMs(during.p99)],
-        ],
-      ),
+      `One client exports ${formatCount(events)} events as NDJSON (${formatCount(megabytes)} MiB), oldest first, in ${formatSeconds(seconds * 1_000)}. Meanwhile another client reads first pages, one after the other. The pages of the other client:`,
+      printDisturbance(disturbance),
     ],
     promises: [
       atLeast(
@@ -55,7 +33,7 @@ export async function measureExport({ stores, isQuick }: BenchBed): Promise<Sect
       ),
       atMost(
         `pages during the export: p99 ≤ ${goals.pageFactor} × the p99 before`,
-        during.p99 / before.p99,
+        p99Ratio(disturbance, 'pages'),
         goals.pageFactor,
       ),
     ],

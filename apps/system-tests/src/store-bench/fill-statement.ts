@@ -16,24 +16,10 @@ const seed = 20_261_122;
 const forms: readonly EventForm[] = ['chat', 'viewer', 'reward', 'cheer', 'raid', 'broadcaster'];
 const formNumber = (form: EventForm): number => forms.indexOf(form) + 1;
 
-const sentences = [
-  'gg',
-  'hello from Lisbon',
-  'that was close!',
-  'LUL',
-  'what is the song?',
-  'first time chatter, love the stream',
-  'can you show the map again?',
-  'how long have you been playing this?',
-  'nice shot, I have tried that jump for three hours yesterday and never made it',
-  'the audio is much better today',
-  'welcome to all the new viewers, grab a seat and enjoy the run',
-  'no way',
-  'who is winning?',
-  'PogChamp PogChamp PogChamp',
-  'I will be back after dinner, save some fun for me',
-  'did you read the patch notes? they changed the whole crafting system',
-];
+// Messages are parts of this text.
+const text =
+  'first time chatter, love the stream, how long have you been playing this? I have tried that jump for three hours yesterday and never ' +
+  'made it. The audio is much better today, did you read the patch notes? They changed the whole crafting system!';
 
 /**
  * Builds the SQL statement that fills a table with a range of events. All values are hashes of the event's number, so stores with the same
@@ -134,7 +120,6 @@ function describedRows(population: Population, { first, count }: EventRange): st
       (channel + 1 + ${tail(channels - 1, 'd', tailExponents.channels)}) % ${channels} AS raided,
       (d & 65535)::int AS words
     FROM (${choices}) AS choices OFFSET 0`;
-  const sentence = array(sentences.map(quote), 'text');
   return `
     SELECT *,
       (lpad(to_hex(received_at), 12, '0') || '7' || lpad(to_hex(a & 4095), 3, '0') || '8' || lpad(to_hex(n), 15, '0'))::uuid AS id,
@@ -150,7 +135,7 @@ function describedRows(population: Population, { first, count }: EventRange): st
       (${firstIds.channel} + channel)::text AS channel_id, 'channel_' || channel AS channel_login,
       (${firstIds.viewer} + viewer)::text AS viewer_id, 'viewer_' || viewer AS viewer_login,
       lpad(to_hex(channel), 8, '0') || '-0000-4000-8000-' || lpad(to_hex(words % ${rewardsPerChannel}), 12, '0') AS reward_id,
-      (${sentence})[1 + (words & 15)] || ' ' || (${sentence})[1 + ((words >> 4) & 15)] AS message
+      substr(${quote(text)}, 1 + (words & 63), 16 + ((words >> 6) & 127)) AS message
     FROM (${people}) AS people OFFSET 0`;
 }
 

@@ -28,10 +28,8 @@ export interface StoresPlan {
 }
 
 /** Describes the stores in a kept folder. Saved in that folder. */
-interface Manifest {
-  events: number;
-  months: number;
-  populations: Record<StoreName, Population>;
+interface Manifest extends Pick<StoresPlan, 'events' | 'months'> {
+  filledAt: number;
 }
 
 // No fsync: after a crash of the machine, delete the folder and fill the stores again.
@@ -79,7 +77,7 @@ export class FilledStores {
   }
 
   populationOf(name: StoreName): Population {
-    return this.manifest.populations[name];
+    return choosePopulationOf(name, this.manifest);
   }
 
   /** Runs `work` on one gateway and one events service. `empty` is a new store. */
@@ -88,7 +86,8 @@ export class FilledStores {
     work: (system: System, databaseUrl: string) => Promise<T>,
   ): Promise<T> {
     const url = name === 'empty' ? await this.createEmpty() : await this.databaseOf(name);
-    const system = await this.start(url);
+    const size = { gateways: 1, events: 1, checkout: this.plan.checkout };
+    const system = await startSystem(this.servers, url, size);
     try {
       return await work(system, url);
     } finally {
@@ -115,10 +114,6 @@ export class FilledStores {
     if (isKept) return;
     await rm(this.directory, { recursive: true, force: true });
     await rm(dataHome, { recursive: true, force: true });
-  }
-
-  private start(url: string): Promise<System> {
-    return startSystem(this.servers, url, { gateways: 1, events: 1, checkout: this.plan.checkout });
   }
 
   /** Measurements change a store, so a kept store is copied once per run. */
@@ -160,13 +155,7 @@ async function readManifest(directory: string): Promise<Manifest | undefined> {
 }
 
 async function fill(directory: string, { events, months, checkout }: StoresPlan): Promise<Manifest> {
-  const now = Date.now();
-  const small = Math.round(events * smallShare);
-  const populations: Manifest['populations'] = {
-    filled: choosePopulation(events, months, now),
-    months_2: choosePopulation(small, 2, now),
-    months_60: choosePopulation(small, 60, now),
-  };
+  const manifest = { events, months, filledAt: Date.now() };
   const servers = await startServers({ postgresDirectory: directory, postgresSettings: fillSettings });
   try {
     for (const name of storeNames) {
@@ -178,18 +167,23 @@ async function fill(directory: string, { events, months, checkout }: StoresPlan)
       await system.stop();
       // Delete the encrypted values. Each run has its own SECRET_KEY, and a service does not start without the key of a stored value.
       await runSql(url, 'DELETE FROM events.user_hash_keys');
-      await fillStore(url, populations[name], say);
+      const population = choosePopulationOf(name, manifest);
+      await fillStore(url, population, say);
       const seconds = Math.round((performance.now() - startedAt) / 1_000);
-      say(`filled ${name} with ${populations[name].events} events in ${seconds} s`);
+      say(`filled ${name} with ${population.events} events in ${seconds} s`);
     }
   } finally {
     await servers.stop();
   }
   // Flush the gigabytes in the operating system's cache, so that the disk is idle during the measurements.
   await promisify(execFile)('sync');
-  const manifest = { events, months, populations };
   await writeFile(manifestPath(directory), JSON.stringify(manifest, undefined, 2));
   return manifest;
+}
+
+function choosePopulationOf(name: StoreName, { events, months, filledAt }: Manifest): Population {
+  if (name === 'filled') return choosePopulation(events, months, filledAt);
+  return choosePopulation(Math.round(events * smallShare), name === 'months_2' ? 2 : 60, filledAt);
 }
 
 function manifestPath(directory: string): string {

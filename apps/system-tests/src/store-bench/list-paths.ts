@@ -18,6 +18,12 @@ export function pathOf(query: ListQuery): string {
   return `/api/v1/platform-events${parameters === '' ? '' : `?${parameters}`}`;
 }
 
+/** Path of a link of the API. */
+export function pathOfLink(link: string): string {
+  const { pathname, search } = new URL(link);
+  return pathname + search;
+}
+
 /** 64 different first pages, as dashboards, overlays, and bots request them. Most filter by values with many events. */
 export function commonPaths({ viewers }: Population): string[] {
   const chat = { event_type: chatType };

@@ -164,6 +164,12 @@ export function startOf(population: Population): number {
   return monthsOf(population)[0]?.from ?? 0;
 }
 
+/** Time at a share of the time range, from 0 to 1. */
+export function timeAt(population: Population, share: number): number {
+  const from = startOf(population);
+  return from + share * (population.until - from);
+}
+
 /** Number of the first event at or after a time. Numbers count from 1. */
 function firstAt(population: Population, time: number): number {
   const { events, until } = population;
