@@ -67,7 +67,11 @@ function filterCases({ channels, viewers, events }: Population): FilterCase[] {
   ];
   const eventId = (sample: number): string => messageId(1 + ((sample * 7_919) % (events / 2)));
   return [
-    ...plain.map(([spread, query]) => ({ name: pathOf(query).slice(24), spread, queryOf: () => query })),
+    ...plain.map(([spread, query]) => ({
+      name: Object.entries(query).flat().join(' ') || 'none',
+      spread,
+      queryOf: () => query,
+    })),
     { name: 'event_id', spread: 'few', queryOf: (sample) => ({ event_id: eventId(sample) }) },
     ...ranked.flatMap(casesOfRanks),
     ...casesWithoutIndex(),
