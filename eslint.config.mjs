@@ -61,9 +61,8 @@ const folderOrders = {
     ...['reconciliation', 'revocations', 'status', 'alarm-checks'],
   ],
   'apps/platform-simulator/src': [
-    ...['http', 'limits', 'world', 'faults', 'grants', 'oauth', 'messages', 'sockets', 'transports'],
-    ...['conduits', 'subscriptions', 'notifications'],
-    ...['users', 'streams', 'chat', 'pictures', 'scenarios', 'simulator', 'command-line'],
+    ...['http', 'world', 'behavior', 'oauth', 'transports', 'conduits', 'subscriptions', 'notifications'],
+    ...['users', 'channels', 'simulator', 'command-line'],
   ],
   // The folders of the pages follow the shared folders.
   'apps/console/src': [

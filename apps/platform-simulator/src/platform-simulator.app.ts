@@ -2,12 +2,12 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { defineService, NestLogger, ShellModule, type RunningService } from '@stream-events/service';
-import { ApiFaultsService } from './faults/api-faults.service.js';
+import { ApiFaultsService } from './behavior/api-faults.service.js';
 import { ControlAccess } from './http/control-access.js';
 import { variables } from './platform-simulator.config.js';
 import { PlatformSimulatorModule } from './platform-simulator.module.js';
-import { ScenarioPlayer } from './scenarios/scenario-player.service.js';
-import { SocketServer } from './sockets/socket-server.service.js';
+import { ScenarioPlayer } from './simulator/scenario-player.service.js';
+import { SocketServer } from './transports/socket-server.service.js';
 
 export {
   controlSecretPath,

@@ -1,49 +1,76 @@
+import { randomBytes } from 'node:crypto';
 import { Module, ValidationPipe } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
-import { ChatModule } from './chat/chat.module.js';
-import { ConduitsModule } from './conduits/conduits.module.js';
-import { FaultsModule } from './faults/faults.module.js';
-import { GrantsModule } from './grants/grants.module.js';
-import { HttpModule } from './http/http.module.js';
+import { CONFIG } from '@stream-events/service';
+import { ApiFaultsService } from './behavior/api-faults.service.js';
+import { FaultsService } from './behavior/faults.service.js';
+import { LimitsController, PlatformLimits } from './behavior/platform-limits.js';
+import { RateLimiter } from './behavior/rate-limiter.js';
+import { ChannelsController, GamesController } from './channels/channels.controller.js';
+import { ChatMessagesController } from './channels/chat-messages.controller.js';
+import { PicturesController } from './channels/pictures.controller.js';
+import { SimulatedStreamsController, StreamsController } from './channels/streams.controller.js';
+import { StreamsService } from './channels/streams.service.js';
+import { ConduitsController } from './conduits/conduits.controller.js';
+import { ConduitsService } from './conduits/conduits.service.js';
+import { ControlAccess } from './http/control-access.js';
 import { PlatformErrorFilter } from './http/platform-error.filter.js';
-import { LimitsModule } from './limits/limits.module.js';
-import { MessagesModule } from './messages/messages.module.js';
-import { NotificationsModule } from './notifications/notifications.module.js';
-import { OAuthModule } from './oauth/oauth.module.js';
-import { PicturesModule } from './pictures/pictures.module.js';
-import { ScenariosModule } from './scenarios/scenarios.module.js';
-import { SimulatorModule } from './simulator/simulator.module.js';
-import { SocketsModule } from './sockets/sockets.module.js';
-import { StreamsModule } from './streams/streams.module.js';
-import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
-import { TransportsModule } from './transports/transports.module.js';
-import { UsersModule } from './users/users.module.js';
-import { WorldModule } from './world/world.module.js';
+import { AutomaticNotifications } from './notifications/automatic-notifications.service.js';
+import { NotificationGenerator } from './notifications/notification-generator.service.js';
+import { NotificationSender } from './notifications/notification-sender.service.js';
+import { NotificationsService } from './notifications/notifications.service.js';
+import { SimulatedNotificationsController } from './notifications/simulated-notifications.controller.js';
+import { Applications } from './oauth/applications.js';
+import { ActivatePageController, AuthorizePageController } from './oauth/consent-pages.controller.js';
+import { ConsentsService } from './oauth/consents.service.js';
+import { Grants } from './oauth/grants.js';
+import { DeviceController, OAuthController, TokenController } from './oauth/oauth.controller.js';
+import { SimulatedConsentsController } from './oauth/simulated-consents.controller.js';
+import { TokenRequests } from './oauth/token-requests.service.js';
+import { AccessTokens, RefreshTokens } from './oauth/tokens.js';
+import type { SimulatorConfig } from './platform-simulator.config.js';
+import { ScenarioPlayer } from './simulator/scenario-player.service.js';
+import { ScenariosController, SimulatorController } from './simulator/simulator.controller.js';
+import { RequestChecks } from './subscriptions/request-checks.service.js';
+import { SubscriptionEndings } from './subscriptions/subscription-endings.service.js';
+import { SubscriptionTransports } from './subscriptions/subscription-transports.service.js';
+import { SubscriptionsController } from './subscriptions/subscriptions.controller.js';
+import { SubscriptionsService } from './subscriptions/subscriptions.service.js';
+import { DeliveryCounts, DeliveryService } from './transports/delivery.service.js';
+import { SimulatedSocketsController } from './transports/simulated-sockets.controller.js';
+import { SocketServer } from './transports/socket-server.service.js';
+import { Transports } from './transports/transports.service.js';
+import { SimulatedUsersController } from './users/simulated-users.controller.js';
+import { AuthorizedUsersController, UsersController } from './users/users.controller.js';
+import { UsersService } from './users/users.service.js';
+import { World } from './world/world.js';
 
+/** The whole simulator. One module is enough, because `folderOrders` in eslint.config.mjs keeps the dependencies one-way. */
 @Module({
-  imports: [
-    HttpModule,
-    WorldModule,
-    LimitsModule,
-    FaultsModule,
-    GrantsModule,
-    OAuthModule,
-    MessagesModule,
-    SocketsModule,
-    TransportsModule,
-    ConduitsModule,
-    SubscriptionsModule,
-    NotificationsModule,
-    UsersModule,
-    StreamsModule,
-    ChatModule,
-    PicturesModule,
-    ScenariosModule,
-    SimulatorModule,
+  controllers: [
+    ...[TokenController, DeviceController, OAuthController, AuthorizePageController, ActivatePageController],
+    ...[UsersController, AuthorizedUsersController, ChannelsController, GamesController, StreamsController],
+    ...[ChatMessagesController, PicturesController, SubscriptionsController, ConduitsController],
+    // The control API.
+    ...[SimulatorController, ScenariosController, LimitsController, SimulatedConsentsController],
+    ...[SimulatedUsersController, SimulatedStreamsController, SimulatedSocketsController],
+    SimulatedNotificationsController,
   ],
   providers: [
     { provide: APP_PIPE, useValue: new ValidationPipe({ whitelist: true, transform: true }) },
     { provide: APP_FILTER, useClass: PlatformErrorFilter },
+    {
+      provide: World,
+      inject: [CONFIG],
+      useFactory: ({ SIMULATOR_SEED }: SimulatorConfig) =>
+        new World(SIMULATOR_SEED ?? randomBytes(4).toString('hex')),
+    },
+    ...[ControlAccess, PlatformLimits, RateLimiter, FaultsService, ApiFaultsService],
+    ...[Grants, Applications, AccessTokens, RefreshTokens, ConsentsService, TokenRequests],
+    ...[DeliveryCounts, DeliveryService, SocketServer, Transports, ConduitsService],
+    ...[RequestChecks, SubscriptionTransports, SubscriptionsService, SubscriptionEndings],
+    ...[NotificationSender, NotificationsService, NotificationGenerator, AutomaticNotifications],
+    ...[UsersService, StreamsService, ScenarioPlayer],
   ],
 })
 export class PlatformSimulatorModule {}

@@ -1,6 +1,6 @@
-import { jest } from '@jest/globals';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import { lengthenTimers } from '../../test/clock.js';
 import { controlSecret, SimulatorSetup } from '../../test/simulator-setup.js';
 import { SocketClient } from '../../test/socket-client.js';

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Command, CommandInput } from './command.js';
-import { optionsOf } from './command.js';
+import { optionsOf, type Command, type CommandInput } from './command.js';
 import { commands } from './commands.js';
 import { CommandError, ControlClient } from './control-client.js';
 import { addressSimulator, findSimulator } from './running-simulator.js';

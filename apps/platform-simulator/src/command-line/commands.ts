@@ -1,16 +1,130 @@
-import { readFaults } from './fault-options.js';
-import type { Command, CommandInput } from './command.js';
+import type { StreamTruth } from '../channels/streams.service.js';
+import type { ScenariosView, SimulatorView } from '../simulator/simulator.controller.js';
+import { readJson, readNumber, type Command, type CommandInput } from './command.js';
 import { consentCommands } from './consent-commands.js';
 import { CommandError, type ControlClient } from './control-client.js';
-import { readJson, readNumber } from './option-values.js';
-import { socketCommands } from './socket-commands.js';
-import {
-  describeScenarios,
-  describeStatus,
-  describeStreams,
-  describeUser,
-  type StatusView,
-} from './descriptions.js';
+
+export type StatusView = SimulatorView;
+
+export function describeStatus(view: StatusView): string[] {
+  const { seed, rate, users, live_streams, faults, notifications, requests } = view;
+  const { sent, accepted, given_up, dropped, missed, refused } = notifications;
+  const refusals = Object.entries(refused).map(([result, count]) => `${count} × ${result}`);
+  return [
+    view.description,
+    `seed ${seed}, ${rate} events per second, ${users} users, ${live_streams} live`,
+    `faults: ${JSON.stringify(faults)}`,
+    `notifications: ${sent} sent, ${accepted} accepted, ${given_up} given up, ${dropped} dropped by conduits, ${missed} skipped`,
+    ...(refusals.length > 0 ? [`failed deliveries: ${refusals.join(', ')}`] : []),
+    ...Object.entries(requests).map(([route, count]) => `${route}: ${count}`),
+  ];
+}
+
+export function describeUser(user: {
+  id: string;
+  login: string;
+  display_name: string;
+  is_live: boolean;
+}): string {
+  return `${user.id}  ${user.login}  (${user.display_name})${user.is_live ? '  live' : ''}`;
+}
+
+export function describeStreams(streams: readonly StreamTruth[]): string[] {
+  if (streams.length === 0) return ['This user has never had a stream.'];
+  return streams.map(({ id, started_at, ended_at }) => `${id}  ${started_at}  ${ended_at ?? 'running'}`);
+}
+
+export function describeScenarios({ playing, scenarios }: ScenariosView): string[] {
+  const rows = Object.entries(scenarios).map(
+    ([name, { description }]) => `${name === playing ? '▶' : ' '} ${name}: ${description}`,
+  );
+  return [...rows, playing === null ? 'No scenario is running.' : `Running: ${playing}`];
+}
+
+/**
+ * Converts the arguments of `fault` to the field `faults` of `PATCH /simulator`.
+ *
+ * @throws CommandError if an argument is missing or invalid
+ */
+export function readFaults([what, mode]: string[], options: CommandInput['options']): object {
+  switch (what) {
+    case 'none':
+      return { api: { mode: 'ok' }, notifications: {}, oauth: {} };
+    case 'api':
+      if (mode === undefined) {
+        throw new CommandError('fault api requires a mode: ok, down, slow, garbage, error, or rate_limited');
+      }
+      return { api: { mode, delay_ms: readNumber(options, 'delay'), for_ms: readNumber(options, 'for') } };
+    case 'notifications':
+      return {
+        notifications: {
+          lose: readNumber(options, 'lose'),
+          duplicate: readNumber(options, 'duplicate'),
+          reorder: readNumber(options, 'reorder'),
+          delay_ms: readNumber(options, 'delay'),
+          bad_signature: readNumber(options, 'bad-signature'),
+        },
+      };
+    case 'oauth':
+      return {
+        oauth: {
+          refresh_fails: readNumber(options, 'refresh-fails'),
+          refresh_replies_lost: readNumber(options, 'refresh-replies-lost'),
+          validate_fails: readNumber(options, 'validate-fails'),
+          device_polls_invalid: readNumber(options, 'device-polls-invalid'),
+          delay_ms: readNumber(options, 'delay'),
+        },
+      };
+    default:
+      throw new CommandError('fault requires one of: api, notifications, oauth, none');
+  }
+}
+
+interface Socket {
+  session_id: string;
+  connected_at: string;
+  is_silent: boolean;
+  delay_ms: number;
+  is_reconnecting: boolean;
+}
+
+export const socketCommands: Readonly<Record<string, Command>> = {
+  sockets: {
+    usage: '',
+    words: [0, 0],
+    help: 'Lists the sockets of clients',
+    options: {},
+    run: async ({ client }) =>
+      describe((await client.call<{ sockets: Socket[] }>('GET', '/sockets')).sockets),
+  },
+  socket: {
+    usage: '<close | reconnect | silence | slow | recover>',
+    words: [1, 1],
+    help: 'Closes, reconnects, silences, slows down, or recovers sockets',
+    options: {
+      session: { type: 'string', help: 'id of the session (default: every socket)' },
+      code: { type: 'string', help: 'close: close code, 4000 to 4007' },
+      delay: { type: 'string', help: 'slow: delay of every frame in milliseconds' },
+    },
+    run: async ({ client, words: [action = ''], options }) => {
+      const values = { code: readNumber(options, 'code'), delay_ms: readNumber(options, 'delay') };
+      const body = { action, session_id: options.session, ...values };
+      return describe((await client.call<{ sockets: Socket[] }>('POST', '/sockets', body)).sockets);
+    },
+  },
+};
+
+function describe(sockets: readonly Socket[]): string[] {
+  if (sockets.length === 0) return ['No client is connected.'];
+  return sockets.map(({ session_id, connected_at, is_silent, delay_ms, is_reconnecting }) => {
+    const states = [
+      is_silent && 'silent',
+      is_reconnecting && 'reconnecting',
+      delay_ms > 0 && `${delay_ms} ms slow`,
+    ];
+    return [session_id, connected_at, ...states.filter((state) => state !== false)].join('  ');
+  });
+}
 
 interface User {
   id: string;

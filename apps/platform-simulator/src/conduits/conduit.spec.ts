@@ -1,4 +1,4 @@
-import type { Envelope } from '../messages/message.js';
+import type { Envelope } from '../transports/message.js';
 import { Conduit, type Shard } from './conduit.js';
 
 const message = (id: string): Envelope => ({

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Envelope } from '../messages/message.js';
-import type { SocketTransport } from '../transports/socket.transport.js';
-import type { WebhookTransport } from '../transports/webhook.transport.js';
+import type { DeliveryCounts, Reply } from '../transports/delivery.service.js';
+import type { Envelope } from '../transports/message.js';
+import type { Transport, TransportView } from '../transports/transport.js';
+import type { SocketTransport, WebhookTransport } from '../transports/transports.service.js';
 
 /** A shard and its transport. Assigning another transport creates a new shard with the same id. */
 export interface Shard {
@@ -82,4 +83,38 @@ function findEnabled(shard: Shard | undefined): Shard | undefined {
 
 function hashOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE();
+}
+
+/** Sends each message over one of the conduit's shards, usually the shard of the channel (docs/platform-facts.md §3). */
+export class ConduitTransport implements Transport {
+  readonly view: TransportView & { method: 'conduit' };
+
+  constructor(
+    readonly conduit: Conduit,
+    private readonly channel: string,
+    private readonly counts: DeliveryCounts,
+  ) {
+    this.view = { method: 'conduit', conduit_id: conduit.id };
+  }
+
+  /** The id of the shard that would send the message now. If no suitable shard is enabled, returns the id of the channel's own shard. */
+  shardIdFor(message: Envelope): string {
+    return this.conduit.choose(this.channel, message)?.id ?? String(this.conduit.indexOf(this.channel));
+  }
+
+  send(message: Envelope): Promise<Reply> {
+    const shard = this.conduit.choose(this.channel, message);
+    return shard ? shard.transport.send(message) : Promise.resolve(this.drop(message));
+  }
+
+  async deliver(message: Envelope): Promise<void> {
+    const shard = this.conduit.choose(this.channel, message);
+    if (shard) await shard.transport.deliver(message);
+    else this.drop(message);
+  }
+
+  private drop(message: Envelope): Reply {
+    this.counts.countDropped(message);
+    return { status: 0, body: '', error: 'unreachable' };
+  }
 }

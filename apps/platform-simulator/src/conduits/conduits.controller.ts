@@ -12,20 +12,83 @@ import {
   UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
-import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js';
-import { QueryAsBody } from '../http/query-as-body.js';
-import { PlatformLimits } from '../limits/platform-limits.js';
-import type { TokenOwner } from '../oauth/access-tokens.js';
-import { Caller, requireAppToken } from '../oauth/caller.js';
-import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
-import { AssignShardsDto, CreateConduitDto, ListShardsDto, ResizeConduitDto } from './conduit.dto.js';
-import type { Conduit } from './conduit.js';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsString,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { PlatformLimits } from '../behavior/platform-limits.js';
+import { pageOf, QueryAsBody, type Pagination } from '../http/request-parameters.js';
+import { IsFilledText, IsOptionalText } from '../http/validation.js';
+import { Caller, PlatformApiGuard, requireAppToken } from '../oauth/platform-api.guard.js';
+import type { TokenOwner } from '../oauth/tokens.js';
+import { TransportDto } from '../transports/transport.js';
+import type { Conduit, Shard } from './conduit.js';
 import { ConduitsService } from './conduits.service.js';
-import { ShardsService, viewShard, type ShardError, type ShardView } from './shards.service.js';
 
-interface ConduitView {
-  id: string;
-  shard_count: number;
+// The platform's limits (docs/platform-facts.md §3).
+const maxShards = 20_000;
+const maxShardsPerRequest = 100;
+
+/** Body of `POST /helix/eventsub/conduits`. */
+class CreateConduitDto {
+  @Type(() => Number) // a query parameter arrives as text
+  @IsInt()
+  @Min(1)
+  @Max(maxShards)
+  shard_count!: number;
+}
+
+/** Body of `PATCH /helix/eventsub/conduits`. */
+class ResizeConduitDto extends CreateConduitDto {
+  @IsFilledText()
+  id!: string;
+}
+
+class ShardTransportDto extends TransportDto {
+  @IsIn(['webhook', 'websocket'])
+  declare method: 'webhook' | 'websocket';
+}
+
+class AssignShardDto {
+  @IsString()
+  id!: string;
+
+  @ValidateNested()
+  @Type(() => ShardTransportDto)
+  transport!: ShardTransportDto;
+}
+
+/** Body of `PATCH /helix/eventsub/conduits/shards`. */
+class AssignShardsDto {
+  @IsFilledText()
+  conduit_id!: string;
+
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(maxShardsPerRequest)
+  @ValidateNested({ each: true })
+  @Type(() => AssignShardDto)
+  shards!: AssignShardDto[];
+}
+
+/** Query of `GET /helix/eventsub/conduits/shards`. */
+class ListShardsDto {
+  @IsFilledText()
+  conduit_id!: string;
+
+  @IsOptionalText()
+  status?: string;
+
+  @IsOptionalText()
+  after?: string;
 }
 
 /** An application sees only its own conduits (docs/platform-facts.md §3). */
@@ -34,12 +97,11 @@ interface ConduitView {
 export class ConduitsController {
   constructor(
     @Inject(ConduitsService) private readonly conduits: ConduitsService,
-    @Inject(ShardsService) private readonly shards: ShardsService,
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
   ) {}
 
   @Get()
-  list(@Caller() caller: TokenOwner): { data: ConduitView[] } {
+  list(@Caller() caller: TokenOwner): { data: object[] } {
     requireAppToken(caller);
     return { data: this.conduits.list(caller.clientId).map(viewConduit) };
   }
@@ -47,17 +109,14 @@ export class ConduitsController {
   @Post()
   @HttpCode(200)
   @UseInterceptors(QueryAsBody)
-  create(@Caller() caller: TokenOwner, @Body() { shard_count }: CreateConduitDto): { data: ConduitView[] } {
+  create(@Caller() caller: TokenOwner, @Body() { shard_count }: CreateConduitDto): { data: object[] } {
     requireAppToken(caller);
     return { data: [viewConduit(this.conduits.create(caller.clientId, shard_count))] };
   }
 
   @Patch()
   @UseInterceptors(QueryAsBody)
-  resize(
-    @Caller() caller: TokenOwner,
-    @Body() { id, shard_count }: ResizeConduitDto,
-  ): { data: ConduitView[] } {
+  resize(@Caller() caller: TokenOwner, @Body() { id, shard_count }: ResizeConduitDto): { data: object[] } {
     const conduit = this.find(caller, id);
     conduit.resize(shard_count);
     return { data: [viewConduit(conduit)] };
@@ -74,21 +133,29 @@ export class ConduitsController {
   listShards(
     @Caller() caller: TokenOwner,
     @Query() { conduit_id, status, after }: ListShardsDto,
-  ): { data: ShardView[]; pagination: Pagination } {
-    const [offset, size] = [decodeCursor(after), this.limits.current.page_size];
+  ): { data: object[]; pagination: Pagination } {
     const all = this.find(caller, conduit_id).list();
     const shards = all.filter((shard) => status === undefined || shard.status === status);
-    const data = shards.slice(offset, offset + size).map(viewShard);
-    return { data, pagination: paginate(offset + size < shards.length ? offset + size : null) };
+    const { page, pagination } = pageOf(shards, after, this.limits.current.page_size);
+    return { data: page.map(viewShard), pagination };
   }
 
+  /** Returns the updated shards, and an error for each shard that could not be updated. */
   @Patch('shards')
   @HttpCode(202)
   assign(
     @Caller() caller: TokenOwner,
     @Body() { conduit_id, shards }: AssignShardsDto,
-  ): { data: ShardView[]; errors: ShardError[] } {
-    return this.shards.assign(this.find(caller, conduit_id), shards);
+  ): { data: object[]; errors: object[] } {
+    const conduit = this.find(caller, conduit_id);
+    const data: object[] = [];
+    const errors: object[] = [];
+    for (const { id, transport } of shards) {
+      const result = this.conduits.assign(conduit, id, transport);
+      if (typeof result === 'string') errors.push({ id, message: result, code: 'invalid_parameter' });
+      else data.push(viewShard(result));
+    }
+    return { data, errors };
   }
 
   private find(caller: TokenOwner, id: string): Conduit {
@@ -97,6 +164,10 @@ export class ConduitsController {
   }
 }
 
-function viewConduit({ id, shardCount }: Conduit): ConduitView {
+function viewConduit({ id, shardCount }: Conduit): object {
   return { id, shard_count: shardCount };
+}
+
+function viewShard({ id, status, transport }: Shard): object {
+  return { id, status, transport: transport.view };
 }

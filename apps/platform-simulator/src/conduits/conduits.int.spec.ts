@@ -1,6 +1,5 @@
 import { eventually } from '@stream-events/testing';
-import { DeviceLogin } from '../../test/device-login.js';
-import { secret, SimulatorSetup, type Reply } from '../../test/simulator-setup.js';
+import { DeviceLogin, secret, SimulatorSetup, type Reply } from '../../test/simulator-setup.js';
 import { SocketClient } from '../../test/socket-client.js';
 import { answerChallenge, isNotification } from '../../test/webhook-receiver.js';
 

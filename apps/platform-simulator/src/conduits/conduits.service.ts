@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { HttpException, HttpStatus, Inject, Injectable, NotFoundException } from '@nestjs/common';
 import { LOGGER, type Logger } from '@stream-events/service';
-import { PlatformLimits } from '../limits/platform-limits.js';
+import { PlatformLimits } from '../behavior/platform-limits.js';
+import type { TransportDto } from '../transports/transport.js';
+import { Transports, type SocketTransport, type WebhookTransport } from '../transports/transports.service.js';
 import { Conduit, type Shard } from './conduit.js';
 
 // Limit per application (docs/platform-facts.md §3).
@@ -12,9 +14,12 @@ const maxConduits = 5;
 export class ConduitsService {
   readonly events = new EventEmitter<{ shardDisabled: [Conduit, Shard]; deleted: [Conduit] }>();
   private readonly conduits = new Map<string, Conduit>();
+  /** Sessions that were ever assigned to a shard. The platform allows only one shard per session. */
+  private readonly usedSessions = new WeakSet<SocketTransport['session']>();
 
   constructor(
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
+    @Inject(Transports) private readonly transports: Transports,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -46,20 +51,55 @@ export class ConduitsService {
     this.logger.info({ conduitId: conduit.id }, 'conduit deleted');
   }
 
-  /** Assigns a transport to a shard. An enabled shard also stops the deletion timer of the conduit. */
-  assign(conduit: Conduit, shard: Shard): void {
-    conduit.assign(shard);
-    if (!conduit.isDead) clearTimeout(conduit.deletion);
+  /** Assigns a transport to a shard. Returns the updated shard, or the reason why the update failed. */
+  assign(conduit: Conduit, id: string, requested: TransportDto): Shard | string {
+    if (!conduit.hasPlace(id)) return "The shard id is outside the conduit's range";
+    try {
+      return requested.method === 'webhook'
+        ? this.assignWebhook(conduit, id, this.transports.webhook(requested))
+        : this.assignSocket(conduit, id, this.transports.socket(requested.session_id));
+    } catch (error) {
+      if (error instanceof HttpException) return error.message; // invalid callback or session
+      throw error;
+    }
   }
 
-  /** Call after the callback has answered the challenge. */
-  enable(conduit: Conduit, shard: Shard): void {
-    shard.status = 'enabled';
-    if (conduit.has(shard)) clearTimeout(conduit.deletion);
+  private assignSocket(conduit: Conduit, id: string, transport: SocketTransport): Shard | string {
+    const { session } = transport;
+    if (this.usedSessions.has(session)) return 'The websocket session is already assigned to a shard';
+    this.usedSessions.add(session);
+    session.claim();
+    const shard = { id, status: 'enabled', transport };
+    session.events.once('ended', (status) => this.disable(conduit, shard, status));
+    conduit.assign(shard);
+    clearTimeout(conduit.deletion);
+    return shard;
+  }
+
+  private assignWebhook(conduit: Conduit, id: string, transport: WebhookTransport): Shard {
+    const shard = { id, status: 'webhook_callback_verification_pending', transport };
+    transport.onExhausted = () => {
+      if (shard.status === 'enabled') this.disable(conduit, shard, 'notification_failures_exceeded');
+    };
+    conduit.assign(shard);
+    void this.verify(conduit, shard); // never rejects: a failing callback only changes the status
+    return shard;
+  }
+
+  private async verify(conduit: Conduit, shard: Shard & { transport: WebhookTransport }): Promise<void> {
+    const about = { conduit_shard: { conduit_id: conduit.id, shard: shard.id } };
+    // The platform does not document the type headers of this challenge.
+    const { isVerified } = await shard.transport.verify(about, { type: 'conduit.shard', version: '1' });
+    if (isVerified) {
+      shard.status = 'enabled';
+      if (conduit.has(shard)) clearTimeout(conduit.deletion);
+    } else {
+      this.disable(conduit, shard, 'webhook_callback_verification_failed');
+    }
   }
 
   /** Does not change the conduit if the shard was replaced. Restarts the deletion timer if the conduit has no enabled shard. */
-  disable(conduit: Conduit, shard: Shard, status: string): void {
+  private disable(conduit: Conduit, shard: Shard, status: string): void {
     shard.status = status;
     if (!conduit.has(shard)) return;
     this.logger.info({ conduitId: conduit.id, shardId: shard.id, status }, 'conduit shard disabled');

@@ -1,15 +1,65 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, type Logger } from '@stream-events/service';
-import { ConduitTransport } from '../conduits/conduit.transport.js';
-import { FaultsService } from '../faults/faults.service.js';
-import { DeliveryService } from '../messages/delivery.service.js';
-import { createEnvelope, type Envelope } from '../messages/message.js';
+import { FaultsService } from '../behavior/faults.service.js';
+import { ConduitTransport } from '../conduits/conduit.js';
+import { channelOf, type Subscription, type SubscriptionView } from '../subscriptions/subscription.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
-import { channelOf, type Subscription } from '../subscriptions/subscription.js';
+import { DeliveryService } from '../transports/delivery.service.js';
+import { createEnvelope, type Envelope } from '../transports/message.js';
 import type { Transport } from '../transports/transport.js';
 import type { WorldEvent } from '../world/world.js';
-import { HeldNotifications } from './held-notifications.js';
-import { composeBody, eventMember } from './notification.js';
+
+interface Held {
+  send: () => void;
+  timer: NodeJS.Timeout;
+  isOvertaken: boolean;
+}
+
+// Longest time to hold a notification if no other notification follows on the channel. The held one then goes out late, but is not lost.
+const maxHoldMs = 2_000;
+
+// Delay between the overtaking notification and the held one, so that they arrive in this order.
+const lagMs = 100;
+
+/** Reorders notifications: holds one until the next notification of the same channel has been sent. */
+class HeldNotifications {
+  /** At most one per channel. */
+  private readonly held = new Map<string, Held>();
+
+  pass(channel: string, order: 'in order' | 'after the next', send: () => void): void {
+    const earlier = this.held.get(channel);
+    if (order === 'after the next' && !earlier) {
+      this.held.set(channel, { send, timer: this.releaseIn(maxHoldMs, channel), isOvertaken: false });
+      return;
+    }
+    send();
+    if (!earlier || earlier.isOvertaken) return;
+    clearTimeout(earlier.timer);
+    earlier.isOvertaken = true;
+    earlier.timer = this.releaseIn(lagMs, channel);
+  }
+
+  private releaseIn(delayMs: number, channel: string): NodeJS.Timeout {
+    // unref: the timer must not delay shutdown.
+    return setTimeout(() => this.release(channel), delayMs).unref();
+  }
+
+  private release(channel: string): void {
+    const held = this.held.get(channel);
+    if (!held) return;
+    this.held.delete(channel);
+    held.send();
+  }
+}
+
+/** Returns the raw JSON text of a notification. Keeps the text of the event unchanged. */
+export function composeBody(
+  subscription: SubscriptionView,
+  name: 'event' | 'events',
+  eventText: string,
+): string {
+  return `{"subscription":${JSON.stringify(subscription)},"${name}":${eventText}}`;
+}
 
 // Maximum notifications in flight, to bound memory. Enough for events about 20,000 users with two matching subscriptions each.
 const maxWaiting = 40_000;
@@ -19,8 +69,9 @@ const warnEveryMs = 10_000;
 /** Sends each event to the matching subscriptions, with the transport's retries, and applies the faults of notifications. */
 @Injectable()
 export class NotificationSender {
-  private waiting = 0;
-  private missed = 0;
+  inFlight = 0;
+  /** Notifications skipped because callbacks were too slow. */
+  missed = 0;
   private missedSinceWarning = 0;
   private lastWarningMs = -Infinity;
   private readonly held = new HeldNotifications();
@@ -32,24 +83,15 @@ export class NotificationSender {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  get inFlight(): number {
-    return this.waiting;
-  }
-
-  /** Notifications skipped because callbacks were too slow. */
-  get missedCount(): number {
-    return this.missed;
-  }
-
   /**
    * Sends the event to every matching subscription, each in its own message. Returns the ids of the conduit shards that send them. The
    * result omits messages that a fault loses, or that are skipped because too many are in flight. A message that a fault delays can still
    * end up on another shard.
    */
   notifyAll(happened: WorldEvent): string[] {
-    const member = eventMember(JSON.stringify(happened.event));
+    const text = JSON.stringify(happened.event);
     return this.subscriptions.findMatching(happened).flatMap((subscription) => {
-      if (this.waiting < maxWaiting) return this.notify(subscription, member);
+      if (this.inFlight < maxWaiting) return this.notify(subscription, text);
       this.countMissed(1);
       return [];
     });
@@ -61,15 +103,15 @@ export class NotificationSender {
     this.missedSinceWarning += count;
     const now = performance.now();
     if (this.missedSinceWarning === 0 || now - this.lastWarningMs < warnEveryMs) return;
-    const facts = { missed: this.missedSinceWarning, inFlight: this.waiting };
+    const facts = { missed: this.missedSinceWarning, inFlight: this.inFlight };
     this.logger.warn(facts, 'callbacks are slower than the rate, skipping simulated events');
     this.missedSinceWarning = 0;
     this.lastWarningMs = now;
   }
 
-  private notify({ view, transport }: Subscription, member: string): string[] {
+  private notify({ view, transport }: Subscription, eventText: string): string[] {
     if (this.faults.draw('lose')) return [];
-    const body = composeBody(view, member);
+    const body = composeBody(view, 'event', eventText);
     const message = createEnvelope({ type: 'notification', subscription: view, body });
     const send = (): void => void this.deliver(transport, message); // never rejects: failures are only counted
     const copies = this.faults.draw('duplicate') ? 2 : 1;
@@ -81,10 +123,10 @@ export class NotificationSender {
   }
 
   private async deliver(transport: Transport, message: Envelope): Promise<void> {
-    this.waiting += 1;
+    this.inFlight += 1;
     const delayMs = this.faults.notificationDelayMs;
     const goesOn = delayMs === 0 || (await this.delivery.waitUnlessClosing(delayMs));
     if (goesOn) await transport.deliver(message);
-    this.waiting -= 1;
+    this.inFlight -= 1;
   }
 }

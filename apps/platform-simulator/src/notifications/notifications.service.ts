@@ -1,30 +1,108 @@
 import { randomUUID } from 'node:crypto';
 import { BadRequestException, Inject, Injectable, NotFoundException } from '@nestjs/common';
-import { DeliveryService, toOutcome, type Outcome, type Reply } from '../messages/delivery.service.js';
-import { createFaultyMessage } from '../messages/faults.js';
-import { createEnvelope, createMessage, formatTimestamp, type Envelope } from '../messages/message.js';
 import { findEventType } from '@stream-events/platforms';
+import { Transform } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsObject,
+  IsOptional,
+  IsUrl,
+  Matches,
+  MaxLength,
+} from 'class-validator';
+import { IsFilledText, IsOptionalInteger, IsOptionalText } from '../http/validation.js';
 import { costOf, createCondition } from '../subscriptions/event-type.js';
 import { channelOf, type Subscription, type SubscriptionView } from '../subscriptions/subscription.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
-import type { Transport } from '../transports/transport.js';
-import { WebhookTransport, type Webhook } from '../transports/webhook.transport.js';
+import { DeliveryService, type Reply } from '../transports/delivery.service.js';
+import {
+  createEnvelope,
+  createFaultyMessage,
+  faults,
+  formatTimestamp,
+  signMessage,
+  type Envelope,
+  type Fault,
+} from '../transports/message.js';
+import { callbackRules, secretPattern, secretRule, type Transport } from '../transports/transport.js';
+import { WebhookTransport, type Webhook } from '../transports/transports.service.js';
 import { World } from '../world/world.js';
-import type { SendNotificationDto } from './notification.dto.js';
-import { composeBody, eventMember, eventsMember, isBatched } from './notification.js';
+import { composeBody } from './notification-sender.service.js';
 
-/** A message that the control API sent, with one response per copy. */
-export interface SentMessage {
-  message_id: string;
-  timestamp: string;
-  /** The exact text that was sent. */
-  body: string;
-  responses: Outcome[];
+// The values become HTTP headers, so allow only visible ASCII.
+const headerPattern = /^[\x21-\x7e]{1,255}$/;
+const headerRule = { message: '$property must be 1 to 255 visible ASCII characters' };
+
+/** Body of `POST /simulator/notifications`. */
+export class SendNotificationDto {
+  @IsFilledText()
+  @Matches(headerPattern, headerRule)
+  type!: string;
+
+  /** Fields to replace in the generated event. */
+  @IsOptional()
+  @IsObject()
+  event?: Record<string, unknown>;
+
+  /** Raw text to send as the event without checks. For big numbers, odd whitespace, or invalid JSON. */
+  @IsOptionalText()
+  event_text?: string;
+
+  /** Events of a batched type, instead of `event`. */
+  @IsOptional()
+  @IsArray()
+  @IsObject({ each: true })
+  events?: Record<string, unknown>[];
+
+  @IsOptional()
+  @IsFilledText()
+  @MaxLength(255)
+  broadcaster_user_id?: string;
+
+  /** Id of an earlier message to send again. */
+  @IsOptional()
+  @Matches(headerPattern, headerRule)
+  message_id?: string;
+
+  /** Need not be a valid timestamp, so that tests can send invalid ones. */
+  @IsOptional()
+  @Matches(headerPattern, headerRule)
+  timestamp?: string;
+
+  /** Number of identical messages to send at the same time. */
+  @IsOptionalInteger(1, 100)
+  copies?: number;
+
+  @IsOptional()
+  @IsIn(faults)
+  fault?: Fault;
+
+  /** One URL or a list, instead of the subscription's callback. Copies are distributed over the list. */
+  @IsOptional()
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? [value] : value))
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(100)
+  @IsUrl(callbackRules, { each: true })
+  callback?: string[];
+
+  /** Used instead of the subscription's secret. */
+  @IsOptional()
+  @Matches(secretPattern, secretRule)
+  secret?: string;
 }
+
+/** Notifications of this type carry a list of events. */
+const batchedType = 'drop.entitlement.grant';
+
+export type SentMessage = ReturnType<typeof describeSent>;
 
 /** A message with the function that sends one copy. */
 interface Prepared {
-  message: Pick<Envelope, 'id' | 'timestamp' | 'body'>;
+  message: Envelope;
   send: (index: number) => Promise<Reply>;
 }
 
@@ -47,7 +125,7 @@ export class NotificationsService {
     const envelope = createEnvelope({
       type: 'notification',
       subscription: view,
-      body: composeBody(view, this.createMember(request, view)),
+      body: this.createBody(request, view),
       id: request.message_id,
       timestamp: request.timestamp,
     });
@@ -57,8 +135,7 @@ export class NotificationsService {
       ? this.prepareRequest(envelope, request, webhook)
       : prepareFrame(envelope, request, found.transport);
     const replies = await Promise.all(Array.from({ length: request.copies ?? 1 }, (_, index) => send(index)));
-    const { id, timestamp, body } = message;
-    return { message_id: id, timestamp, body, responses: replies.map(toOutcome) };
+    return describeSent(message, replies);
   }
 
   /** Uses the callbacks and secret of the request, or those of the webhook. Distributes copies over the callbacks. */
@@ -72,8 +149,7 @@ export class NotificationsService {
     const secret = givenSecret ?? webhook?.secret;
     if (secret === undefined)
       throw new BadRequestException('secret is required when there is no webhook subscription');
-    const content = { ...envelope, secret };
-    const message = fault ? createFaultyMessage(content, fault) : createMessage(content);
+    const message = fault ? createFaultyMessage(envelope, secret, fault) : signMessage(envelope, secret);
     return {
       message,
       send: (index) => this.delivery.send(message, callbacks[index % callbacks.length] ?? ''),
@@ -95,22 +171,34 @@ export class NotificationsService {
     return found;
   }
 
-  private createMember(request: SendNotificationDto, { type, version, condition }: SubscriptionView): string {
-    if (request.events) return eventsMember(request.events);
-    if (request.event_text !== undefined) return eventMember(request.event_text);
+  private createBody(request: SendNotificationDto, view: SubscriptionView): string {
+    const { type, version, condition } = view;
+    if (request.events) return composeBody(view, 'events', JSON.stringify(request.events));
+    if (request.event_text !== undefined) return composeBody(view, 'event', request.event_text);
     if (!findEventType(type, version)) {
-      if (request.event) return eventMember(JSON.stringify(request.event));
+      if (request.event) return composeBody(view, 'event', JSON.stringify(request.event));
       throw new BadRequestException(`unknown event type ${type}; set event, events, or event_text`);
     }
     const broadcasterId = channelOf(condition) ?? this.defaultBroadcaster();
     const described = this.world.describeEvent({ type, version, broadcasterId, condition }, new Date());
     const event = { ...described.event, ...request.event };
-    return isBatched(type) ? eventsMember([event]) : eventMember(JSON.stringify(event));
+    return type === batchedType
+      ? composeBody(view, 'events', JSON.stringify([event]))
+      : composeBody(view, 'event', JSON.stringify(event));
   }
 
   private defaultBroadcaster(): string {
     return this.world.channels[0]?.broadcaster.id ?? '';
   }
+}
+
+/**
+ * A message that the control API sent, with the exact text, and one response per copy. The body of a response stays hidden, so that nobody
+ * can use the simulator as a proxy.
+ */
+export function describeSent({ id, timestamp, body }: Envelope, replies: Reply[]) {
+  const responses = replies.map(({ status, error }) => ({ status, ...(error !== undefined && { error }) }));
+  return { message_id: id, timestamp, body, responses };
 }
 
 function checkCombination({ event, event_text, events, fault, timestamp }: SendNotificationDto): void {

@@ -1,11 +1,34 @@
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { toOutcome } from '../messages/delivery.service.js';
+import { IsIn, IsObject, IsString } from 'class-validator';
+import { IsFilledText } from '../http/validation.js';
+import { revocationStatuses, type RevocationStatus } from '../subscriptions/subscription.js';
 import { SubscriptionsService } from '../subscriptions/subscriptions.service.js';
 import { NotificationSender } from './notification-sender.service.js';
-import { OccurrenceDto } from './occurrence.dto.js';
-import { RevokeSubscriptionDto } from './revocation.dto.js';
-import { SendNotificationDto } from './notification.dto.js';
-import { NotificationsService, type SentMessage } from './notifications.service.js';
+import {
+  describeSent,
+  NotificationsService,
+  SendNotificationDto,
+  type SentMessage,
+} from './notifications.service.js';
+
+/** Body of `POST /simulator/occurrences`. */
+export class OccurrenceDto {
+  @IsFilledText()
+  type!: string;
+
+  /** Must name its channel in the same fields as an event of the platform. */
+  @IsObject()
+  event!: Record<string, unknown>;
+}
+
+/** Body of `POST /simulator/revocations`. */
+export class RevokeSubscriptionDto {
+  @IsString()
+  subscription_id!: string;
+
+  @IsIn(revocationStatuses)
+  status!: RevocationStatus;
+}
 
 @Controller('simulator')
 export class SimulatedNotificationsController {
@@ -36,7 +59,6 @@ export class SimulatedNotificationsController {
   @HttpCode(200)
   async revoke(@Body() request: RevokeSubscriptionDto): Promise<SentMessage> {
     const { message, reply } = await this.subscriptions.revoke(request.subscription_id, request.status);
-    const { id, timestamp, body } = message;
-    return { message_id: id, timestamp, body, responses: [toOutcome(reply)] };
+    return describeSent(message, [reply]);
   }
 }

@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import { stopClock } from '../../test/clock.js';
-import { DeviceLogin } from '../../test/device-login.js';
-import { SimulatorSetup } from '../../test/simulator-setup.js';
+import { DeviceLogin, SimulatorSetup } from '../../test/simulator-setup.js';
 
 describe('device codes of the simulated platform', () => {
   let setup: SimulatorSetup;

@@ -8,22 +8,81 @@ import {
   Inject,
   NotFoundException,
   Post,
-  Query,
+  Req,
   UnauthorizedException,
+  UseInterceptors,
 } from '@nestjs/common';
-import { FaultsService } from '../faults/faults.service.js';
+import { CONFIG } from '@stream-events/service';
+import type { FastifyRequest } from 'fastify';
+import { ApiFaultsService } from '../behavior/api-faults.service.js';
+import { FaultsService } from '../behavior/faults.service.js';
+import { PlatformLimits } from '../behavior/platform-limits.js';
+import { QueryAsBody } from '../http/request-parameters.js';
+import type { SimulatorConfig } from '../platform-simulator.config.js';
 import { World } from '../world/world.js';
-import { AccessTokens, readBearer } from './access-tokens.js';
 import { Applications } from './applications.js';
-import { readText, type Parameters } from './parameters.js';
+import { ConsentsService } from './consents.service.js';
+import { readOptional, readScopes, readText, type Parameters } from './parameters.js';
+import { TokenRequests, type TokenReply } from './token-requests.service.js';
+import { AccessTokens, readBearer } from './tokens.js';
 
-/** Response of the validation endpoint. `login` and `user_id` are present only for a user's token (docs/platform-facts.md §4.1). */
-interface ValidationReply {
-  client_id: string;
-  login?: string;
-  scopes: readonly string[] | null;
-  user_id?: string;
-  expires_in: number;
+@Controller('oauth2/token')
+export class TokenController {
+  constructor(
+    @Inject(TokenRequests) private readonly requests: TokenRequests,
+    @Inject(FaultsService) private readonly faults: FaultsService,
+    @Inject(ApiFaultsService) private readonly apiFaults: ApiFaultsService,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @UseInterceptors(QueryAsBody)
+  issue(@Body() parameters: Parameters, @Req() request: FastifyRequest): TokenReply {
+    const reply = this.requests.answer(parameters);
+    const isRefresh = readOptional(parameters, 'grant_type') === 'refresh_token';
+    // The refresh succeeds, but the client never gets the response (docs/platform-facts.md §4.8).
+    if (isRefresh && this.faults.take('refresh_replies_lost')) this.apiFaults.loseReply(request);
+    return reply;
+  }
+}
+
+@Controller('oauth2/device')
+export class DeviceController {
+  constructor(
+    @Inject(Applications) private readonly applications: Applications,
+    @Inject(ConsentsService) private readonly consents: ConsentsService,
+    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
+    @Inject(CONFIG) private readonly config: SimulatorConfig,
+  ) {}
+
+  /** Ignores scopes in the query, as the platform does (docs/platform-facts.md §4.7). */
+  @Post()
+  @HttpCode(200)
+  issue(@Body() form: Parameters | undefined, @Req() { socket }: FastifyRequest): Record<string, unknown> {
+    const parameters = form ?? {};
+    const clientId = readText(parameters, 'client_id');
+    if (!this.applications.find(clientId)) throw new BadRequestException('invalid client');
+    const scopes = readScopes(readOptional(parameters, 'scopes'));
+    const { deviceCode, userCode } = this.consents.startDevice(clientId, scopes);
+    const { device_code_seconds, device_interval_seconds } = this.limits.current;
+    return {
+      device_code: deviceCode,
+      expires_in: device_code_seconds,
+      interval: device_interval_seconds,
+      user_code: userCode,
+      verification_uri: `${this.addressForBrowsers(socket.localPort)}/activate?public=true&device-code=${userCode}`,
+    };
+  }
+
+  /**
+   * The address that users open in a browser. Ignores the request's `Host`: a service may use a host name that the browser cannot resolve.
+   */
+  private addressForBrowsers(port: number | undefined): string {
+    const { HOST } = this.config;
+    const isWildcard = ['0.0.0.0', '::'].includes(HOST);
+    const host = isWildcard ? 'localhost' : HOST.includes(':') ? `[${HOST}]` : HOST;
+    return `http://${host}:${port}`;
+  }
 }
 
 @Controller('oauth2')
@@ -35,14 +94,14 @@ export class OAuthController {
     @Inject(FaultsService) private readonly faults: FaultsService,
   ) {}
 
+  /** `login` and `user_id` are present only for a user's token (docs/platform-facts.md §4.1). */
   @Get('validate')
-  validate(@Headers('authorization') authorization?: string): ValidationReply {
+  validate(@Headers('authorization') authorization?: string): Record<string, unknown> {
     const token = readBearer(authorization);
-    const now = Date.now();
-    const found = token === undefined ? undefined : this.tokens.find(token, now);
+    const found = token === undefined ? undefined : this.tokens.find(token);
     if (!found || this.faults.take('validate_fails')) throw new UnauthorizedException('invalid access token');
     const { clientId, userId, scopes, expiresAtMs } = found;
-    const expires_in = Math.floor((expiresAtMs - now) / 1_000);
+    const expires_in = Math.floor((expiresAtMs - Date.now()) / 1_000);
     if (userId === null) return { client_id: clientId, scopes: null, expires_in };
     const { login = '' } = this.world.users.find(userId) ?? {};
     return { client_id: clientId, login, scopes, user_id: userId, expires_in };
@@ -51,8 +110,8 @@ export class OAuthController {
   /** Revokes only the access token (docs/platform-facts.md §4.1). The refresh token that was issued with it stays valid. */
   @Post('revoke')
   @HttpCode(200)
-  revoke(@Body() form: Parameters | undefined, @Query() query: Parameters): void {
-    const parameters = { ...query, ...form };
+  @UseInterceptors(QueryAsBody)
+  revoke(@Body() parameters: Parameters): void {
     const clientId = readText(parameters, 'client_id');
     const token = readText(parameters, 'token');
     if (!this.applications.isKnown(clientId)) throw new NotFoundException('client does not exist');

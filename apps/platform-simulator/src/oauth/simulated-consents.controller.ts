@@ -9,39 +9,85 @@ import {
   NotFoundException,
   Post,
 } from '@nestjs/common';
-import { Grants, type Consent } from '../grants/grants.js';
+import { scopes } from '@stream-events/platforms';
+import { ArrayMaxSize, IsArray, IsIn, IsOptional, IsUrl, MaxLength } from 'class-validator';
+import { IsFilledText } from '../http/validation.js';
 import { Applications, type Application } from './applications.js';
-import { ConsentDto, DecideDeviceDto, GrantDto, RegisterApplicationDto } from './consent.dto.js';
-import { ConsentsService } from './consents.service.js';
+import { ConsentsService, type DeviceCode } from './consents.service.js';
+import { Grants, type Consent } from './grants.js';
+import { AccessTokens } from './tokens.js';
 
-/** Omits the secret. */
-interface ApplicationView {
-  client_id: string;
-  name: string;
-  is_public: boolean;
-  redirect_uris: readonly string[];
+const scopeNames = scopes.map(({ scope }) => scope);
+
+// Maximum text length, to bound memory. Longer than any value that the platform issues.
+const maxTextLength = 255;
+
+/** Body of `POST /simulator/applications`. An application without a secret is a public client. */
+export class RegisterApplicationDto {
+  @IsFilledText()
+  @MaxLength(maxTextLength)
+  client_id!: string;
+
+  @IsOptional()
+  @IsFilledText()
+  @MaxLength(maxTextLength)
+  client_secret?: string;
+
+  @IsOptional()
+  @IsFilledText()
+  @MaxLength(maxTextLength)
+  name?: string;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(10)
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false }, { each: true })
+  redirect_uris?: string[];
 }
 
-interface GrantView {
-  client_id: string;
-  user_id: string;
-  scopes: string[];
+/** A user and an application. The application is optional if there is only one. */
+export class ConsentDto {
+  @IsFilledText()
+  login!: string;
+
+  @IsOptional()
+  @IsFilledText()
+  client_id?: string;
 }
 
-/** A device whose user has not decided yet. */
-interface DeviceCodeView {
-  user_code: string;
-  client_id: string;
-  scopes: readonly string[];
+/** Body of `POST /simulator/grants`. */
+export class GrantDto extends ConsentDto {
+  @IsArray()
+  @ArrayMaxSize(scopeNames.length)
+  @IsIn(scopeNames, { each: true, message: 'scopes contains an unknown scope' })
+  scopes!: string[];
 }
 
-/** Registers applications, and makes users' decisions without a browser. */
+/** Body of `POST /simulator/device-codes`. `allow` requires a `login`. */
+export class DecideDeviceDto {
+  @IsFilledText()
+  user_code!: string;
+
+  @IsIn(['allow', 'deny'])
+  decision!: 'allow' | 'deny';
+
+  @IsOptional()
+  @IsFilledText()
+  login?: string;
+}
+
+export type ApplicationView = ReturnType<typeof viewApplication>;
+export type DeviceCodeView = ReturnType<typeof viewDeviceCode>;
+export type GrantView = ReturnType<typeof viewGrant>;
+
+/** Registers applications, makes users' decisions without a browser, and revokes tokens. */
 @Controller('simulator')
 export class SimulatedConsentsController {
   constructor(
     @Inject(Applications) private readonly applications: Applications,
     @Inject(ConsentsService) private readonly consents: ConsentsService,
     @Inject(Grants) private readonly grants: Grants,
+    @Inject(AccessTokens) private readonly tokens: AccessTokens,
   ) {}
 
   @Get('applications')
@@ -63,12 +109,7 @@ export class SimulatedConsentsController {
 
   @Get('device-codes')
   listDeviceCodes(): { device_codes: DeviceCodeView[] } {
-    const codes = this.consents.listPending();
-    return {
-      device_codes: codes.map(({ userCode, clientId, scopes }) => {
-        return { user_code: userCode, client_id: clientId, scopes };
-      }),
-    };
+    return { device_codes: this.consents.listPending().map(viewDeviceCode) };
   }
 
   @Post('device-codes')
@@ -101,6 +142,13 @@ export class SimulatedConsentsController {
     this.grants.revoke(this.findConsent(request));
   }
 
+  /** Revokes all access tokens, to test how clients get new ones. */
+  @Post('tokens/revoke')
+  @HttpCode(200)
+  revokeTokens(): { revoked: number } {
+    return { revoked: this.tokens.revokeAll() };
+  }
+
   private findConsent({ login, client_id }: ConsentDto): Consent {
     return { clientId: client_id ?? this.onlyApplication(), userId: this.consents.findUser(login).id };
   }
@@ -114,10 +162,15 @@ export class SimulatedConsentsController {
   }
 }
 
-function viewApplication({ clientId, name, secret, redirectUris }: Application): ApplicationView {
+/** Omits the secret. */
+function viewApplication({ clientId, name, secret, redirectUris }: Application) {
   return { client_id: clientId, name, is_public: secret === null, redirect_uris: redirectUris };
 }
 
-function viewGrant({ clientId, userId }: Consent, scopes: string[]): GrantView {
-  return { client_id: clientId, user_id: userId, scopes };
+function viewDeviceCode({ userCode, clientId, scopes }: DeviceCode) {
+  return { user_code: userCode, client_id: clientId, scopes };
+}
+
+function viewGrant({ clientId, userId }: Consent, granted: string[]) {
+  return { client_id: clientId, user_id: userId, scopes: granted };
 }

@@ -1,10 +1,9 @@
 import { BadRequestException, ForbiddenException, Inject, Injectable } from '@nestjs/common';
-import { FaultsService } from '../faults/faults.service.js';
-import { AccessTokens, type TokenOwner } from './access-tokens.js';
+import { FaultsService } from '../behavior/faults.service.js';
 import { Applications, type Application } from './applications.js';
 import { ConsentsService } from './consents.service.js';
 import { readText, type Parameters } from './parameters.js';
-import { RefreshTokens } from './refresh-tokens.js';
+import { AccessTokens, RefreshTokens, type TokenOwner } from './tokens.js';
 
 /** Response with a new access token (docs/platform-facts.md §4.1). */
 export interface TokenReply {
@@ -17,7 +16,7 @@ export interface TokenReply {
 }
 
 /** The grant type of device codes (docs/platform-facts.md §4.7). */
-export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
+const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** Handles `POST /oauth2/token` for every grant type (docs/platform-facts.md §4.1, §4.7, §4.8). */
 @Injectable()
@@ -49,7 +48,7 @@ export class TokenRequests {
   }
 
   private issueAppToken(clientId: string): TokenReply {
-    const { token, expiresInSeconds } = this.tokens.issue({ clientId, userId: null, scopes: [] }, Date.now());
+    const { token, expiresInSeconds } = this.tokens.issue({ clientId, userId: null, scopes: [] });
     return { access_token: token, expires_in: expiresInSeconds, token_type: 'bearer' };
   }
 
@@ -76,19 +75,19 @@ export class TokenRequests {
     if (application.secret !== null) this.checkSecret(clientId, readText(parameters, 'client_secret'));
     const token = readText(parameters, 'refresh_token');
     const isRefused = this.faults.take('refresh_fails');
-    const used = isRefused ? undefined : this.refreshTokens.use(token, application, Date.now());
+    const used = isRefused ? undefined : this.refreshTokens.use(token, application);
     if (used === undefined) throw new BadRequestException('Invalid refresh token');
     return this.issueUserToken(used.owner, used.next);
   }
 
   private issueFirst({ clientId, userId, scopes }: TokenOwner): TokenReply {
     const owner = { clientId, userId, scopes };
-    const refreshToken = this.refreshTokens.issue(owner, this.findApplication(clientId), Date.now());
+    const refreshToken = this.refreshTokens.issue(owner, this.findApplication(clientId));
     return this.issueUserToken(owner, refreshToken);
   }
 
   private issueUserToken(owner: TokenOwner, refresh_token: string): TokenReply {
-    const { token, expiresInSeconds } = this.tokens.issue(owner, Date.now());
+    const { token, expiresInSeconds } = this.tokens.issue(owner);
     const scope = [...owner.scopes];
     return { access_token: token, expires_in: expiresInSeconds, refresh_token, scope, token_type: 'bearer' };
   }

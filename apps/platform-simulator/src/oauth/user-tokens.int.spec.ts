@@ -1,7 +1,6 @@
 import { jest } from '@jest/globals';
 import { stopClock } from '../../test/clock.js';
-import { DeviceLogin, type UserLogin } from '../../test/device-login.js';
-import { SimulatorSetup, type Reply } from '../../test/simulator-setup.js';
+import { DeviceLogin, SimulatorSetup, type Reply, type UserLogin } from '../../test/simulator-setup.js';
 
 describe('user access tokens of the simulated platform', () => {
   let setup: SimulatorSetup;

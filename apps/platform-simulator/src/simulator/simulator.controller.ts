@@ -1,12 +1,31 @@
-import { Body, Controller, Get, Inject, Patch } from '@nestjs/common';
-import { ApiFaultsService } from '../faults/api-faults.service.js';
-import { FaultsService, type FaultsView } from '../faults/faults.service.js';
-import type { DeliveryCountsView } from '../messages/delivery-counts.js';
-import { DeliveryService } from '../messages/delivery.service.js';
+import { Body, Controller, Get, HttpCode, Inject, Patch, Post } from '@nestjs/common';
+import { Type } from 'class-transformer';
+import { IsNumber, IsOptional, Max, Min, ValidateIf, ValidateNested } from 'class-validator';
+import { ApiFaultsService } from '../behavior/api-faults.service.js';
+import { FaultsDto, FaultsService, type FaultsView } from '../behavior/faults.service.js';
 import { NotificationGenerator } from '../notifications/notification-generator.service.js';
+import { maxRate } from '../platform-simulator.config.js';
+import { DeliveryCounts } from '../transports/delivery.service.js';
+import { describeUser, type SimulatedUser } from '../users/users.service.js';
 import { simulatedTypes, type SimulatedType } from '../world/lively-events.js';
 import { World } from '../world/world.js';
-import { ChangeSimulatorDto } from './simulator.dto.js';
+import { ScenarioPlayer } from './scenario-player.service.js';
+import { PlayScenarioDto, scenarios, type Scenario, type ScenarioName } from './scenarios.js';
+
+/** Body of `PATCH /simulator`. Missing fields keep their values. */
+export class ChangeSimulatorDto {
+  /** Events per second. */
+  @ValidateIf((_, rate) => rate !== undefined) // null must fail the validation
+  @IsNumber()
+  @Min(0)
+  @Max(maxRate)
+  rate?: number;
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => FaultsDto)
+  faults?: FaultsDto;
+}
 
 export interface SimulatorView {
   simulation: true;
@@ -16,7 +35,7 @@ export interface SimulatorView {
   rate: number;
   faults: FaultsView;
   /** Only the initial broadcasters. `GET /simulator/users` lists all users. */
-  broadcasters: { id: string; login: string; display_name: string; is_live: boolean }[];
+  broadcasters: SimulatedUser[];
   users: number;
   live_streams: number;
   /** Event types that the generator produces. */
@@ -24,7 +43,7 @@ export interface SimulatorView {
   /** Calls to the platform's API, by `METHOD path`. */
   requests: Record<string, number>;
   /** `missed` counts events that were skipped because callbacks were slower than the rate. */
-  notifications: DeliveryCountsView & { missed: number };
+  notifications: ReturnType<DeliveryCounts['view']> & { missed: number };
 }
 
 const description =
@@ -37,7 +56,7 @@ export class SimulatorController {
   constructor(
     @Inject(World) private readonly world: World,
     @Inject(NotificationGenerator) private readonly generator: NotificationGenerator,
-    @Inject(DeliveryService) private readonly delivery: DeliveryService,
+    @Inject(DeliveryCounts) private readonly counts: DeliveryCounts,
     @Inject(FaultsService) private readonly faults: FaultsService,
     @Inject(ApiFaultsService) private readonly apiFaults: ApiFaultsService,
   ) {}
@@ -50,14 +69,12 @@ export class SimulatorController {
       seed: this.world.seed,
       rate: this.generator.rate,
       faults: this.faults.view(Date.now()),
-      broadcasters: this.world.channels.map(({ broadcaster: { id, login, name }, stream }) => {
-        return { id, login, display_name: name, is_live: stream !== null };
-      }),
+      broadcasters: this.world.channels.map(({ broadcaster }) => describeUser(this.world, broadcaster)),
       users: this.world.users.size,
       live_streams: this.world.broadcasts.liveCount,
       event_types: simulatedTypes,
       requests: this.apiFaults.viewRequests(),
-      notifications: { ...this.delivery.viewCounts(), missed: this.generator.missedCount },
+      notifications: { ...this.counts.view(), missed: this.generator.missed },
     };
   }
 
@@ -65,6 +82,30 @@ export class SimulatorController {
   change(@Body() { rate, faults }: ChangeSimulatorDto): SimulatorView {
     if (faults) this.faults.change(faults);
     if (rate !== undefined) this.generator.setRate(rate);
+    return this.view();
+  }
+}
+
+export interface ScenariosView {
+  /** Null if no scenario is running. */
+  playing: ScenarioName | null;
+  scenarios: Readonly<Record<ScenarioName, Scenario>>;
+}
+
+@Controller('simulator/scenarios')
+export class ScenariosController {
+  constructor(@Inject(ScenarioPlayer) private readonly player: ScenarioPlayer) {}
+
+  @Get()
+  view(): ScenariosView {
+    return { playing: this.player.playing, scenarios };
+  }
+
+  /** Stops the running scenario and starts another. `none` only stops it. */
+  @Post()
+  @HttpCode(200)
+  play(@Body() request: PlayScenarioDto): ScenariosView {
+    this.player.play(request);
     return this.view();
   }
 }

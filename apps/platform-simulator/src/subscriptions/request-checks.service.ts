@@ -1,14 +1,37 @@
 import { BadRequestException, ForbiddenException, GoneException, Inject, Injectable } from '@nestjs/common';
 import { findEventType, type EventType } from '@stream-events/platforms';
+import { Type } from 'class-transformer';
+import { IsBoolean, IsObject, IsOptional, ValidateNested } from 'class-validator';
 import { ConduitsService } from '../conduits/conduits.service.js';
-import { Grants } from '../grants/grants.js';
-import type { TokenOwner } from '../oauth/access-tokens.js';
+import { IsFilledText } from '../http/validation.js';
+import { Grants } from '../oauth/grants.js';
+import type { TokenOwner } from '../oauth/tokens.js';
+import { TransportDto } from '../transports/transport.js';
 import type { Condition } from '../world/payloads/scene.js';
 import { World } from '../world/world.js';
-import type { CreateSubscriptionDto } from './create-subscription.dto.js';
-import { costOf, findConditionFault, isWithdrawn } from './event-type.js';
-import { listRequiredGrants } from './required-grants.js';
+import { costOf, findConditionFault, isWithdrawn, listRequiredGrants } from './event-type.js';
 import { usersIn } from './subscription.js';
+
+/** Body of `POST /helix/eventsub/subscriptions`. event-type.ts checks the condition, because its keys depend on the type. */
+export class CreateSubscriptionDto {
+  @IsFilledText()
+  type!: string;
+
+  @IsFilledText()
+  version!: string;
+
+  @IsObject()
+  condition!: Record<string, unknown>;
+
+  @IsObject()
+  @ValidateNested()
+  @Type(() => TransportDto)
+  transport!: TransportDto;
+
+  @IsOptional()
+  @IsBoolean()
+  is_batching_enabled?: boolean;
+}
 
 /** A valid request. The limits can still reject it. */
 export interface CheckedRequest {

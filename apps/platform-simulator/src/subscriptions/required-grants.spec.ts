@@ -1,5 +1,5 @@
 import { findEventType } from '@stream-events/platforms';
-import { listRequiredGrants } from './required-grants.js';
+import { listRequiredGrants } from './event-type.js';
 
 function listOf(type: string, condition: Record<string, string>, tokenKind: 'app' | 'user' = 'app') {
   const row = findEventType(type);

@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { PlatformLimits } from '../behavior/platform-limits.js';
 import type { Conduit } from '../conduits/conduit.js';
 import { ConduitsService } from '../conduits/conduits.service.js';
-import { Grants } from '../grants/grants.js';
-import { PlatformLimits } from '../limits/platform-limits.js';
-import type { SocketStatus } from '../sockets/close-reasons.js';
-import { SocketServer } from '../sockets/socket-server.service.js';
-import type { SocketSession } from '../sockets/socket-session.js';
+import { Grants } from '../oauth/grants.js';
+import { SocketServer } from '../transports/socket-server.service.js';
+import type { SocketSession, SocketStatus } from '../transports/socket-session.js';
 import { addressOf } from '../transports/transport.js';
 import { SubscriptionTransports } from './subscription-transports.service.js';
 import { SubscriptionsService } from './subscriptions.service.js';

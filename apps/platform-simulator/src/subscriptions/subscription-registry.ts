@@ -1,14 +1,116 @@
-import { EnabledIndex } from './enabled-index.js';
-import { MultiMap } from './multi-map.js';
+import type { Audience, WorldEvent } from '../world/world.js';
 import {
+  channelOf,
+  channelsIn,
   conditionKey,
   isLiving,
   keyOfOwner,
+  matchesCondition,
   usersIn,
   type Owner,
   type Subscription,
   type SubscriptionView,
 } from './subscription.js';
+
+/** Maps each key to a set of values. */
+export class MultiMap<Value> {
+  private readonly sets = new Map<string, Set<Value>>();
+
+  get(key: string): ReadonlySet<Value> {
+    return this.sets.get(key) ?? new Set();
+  }
+
+  has(key: string): boolean {
+    return this.sets.has(key);
+  }
+
+  keys(): IterableIterator<string> {
+    return this.sets.keys();
+  }
+
+  /** The values of the oldest key; undefined if the map is empty. */
+  first(): ReadonlySet<Value> | undefined {
+    return this.sets.values().next().value;
+  }
+
+  /** Returns true if the key is new. */
+  add(key: string, value: Value): boolean {
+    const set = this.sets.get(key);
+    if (set === undefined) this.sets.set(key, new Set([value]));
+    else set.add(value);
+    return set === undefined;
+  }
+
+  /** Removes a value, and the key with its last value. Returns true if the key is gone. */
+  delete(key: string, value: Value): boolean {
+    const set = this.sets.get(key);
+    set?.delete(value);
+    return set?.size === 0 && this.sets.delete(key);
+  }
+}
+
+interface ByChannel {
+  subscriptions: MultiMap<Subscription>;
+  /** Sorted on first use. Null after a channel was added or removed. */
+  sortedChannels: string[] | null;
+}
+
+// Key of subscriptions that concern no channel.
+const noChannel = '';
+
+/** Indexes enabled subscriptions by type and channel. Finds the recipients of an event, and the types and channels that have recipients. */
+export class EnabledIndex implements Audience {
+  private readonly types = new Map<string, ByChannel>();
+
+  add(subscription: Subscription): void {
+    const { type, condition } = subscription.view;
+    const found = this.types.get(type) ?? { subscriptions: new MultiMap(), sortedChannels: null };
+    this.types.set(type, found);
+    if (found.subscriptions.add(channelOf(condition) ?? noChannel, subscription)) found.sortedChannels = null;
+  }
+
+  delete(subscription: Subscription): void {
+    const { type, condition } = subscription.view;
+    const found = this.types.get(type);
+    if (found?.subscriptions.delete(channelOf(condition) ?? noChannel, subscription))
+      found.sortedChannels = null;
+  }
+
+  /**
+   * Finds the subscription to a type and channel that was enabled first. Without a channel, uses the first channel that has subscriptions
+   * to the type. For raids, prefers a subscription to incoming raids, because applications subscribe to both directions in any order.
+   */
+  findFirst(type: string, broadcasterId: string | undefined): Subscription | undefined {
+    const subscriptions = this.types.get(type)?.subscriptions;
+    const found = broadcasterId === undefined ? subscriptions?.first() : subscriptions?.get(broadcasterId);
+    const all = [...(found ?? [])];
+    return all.find(({ view }) => view.condition.from_broadcaster_user_id === undefined) ?? all[0];
+  }
+
+  findMatching({ type, event, clientId: owner }: WorldEvent): Subscription[] {
+    const subscriptions = this.types.get(type)?.subscriptions;
+    if (!subscriptions) return [];
+    return [...channelsIn(event), noChannel]
+      .flatMap((channel) => [...subscriptions.get(channel)])
+      .filter(({ clientId }) => owner === undefined || clientId === owner)
+      .filter(({ view }) => matchesCondition(view.condition, event));
+  }
+
+  has(type: string): boolean {
+    return this.types.get(type)?.subscriptions.first() !== undefined;
+  }
+
+  wants(type: string, broadcasterId: string): boolean {
+    return this.types.get(type)?.subscriptions.has(broadcasterId) ?? false;
+  }
+
+  channelsFor(type: string): readonly string[] {
+    const found = this.types.get(type);
+    if (!found) return [];
+    found.sortedChannels ??= [...found.subscriptions.keys()].sort();
+    return found.sortedChannels;
+  }
+}
 
 interface Account {
   /** Sorted by sequence, so that deletions between two requests do not shift the pages. */

@@ -1,12 +1,10 @@
 import { BadRequestException, Inject, Injectable } from '@nestjs/common';
-import { ConduitTransport } from '../conduits/conduit.transport.js';
+import { ConduitTransport } from '../conduits/conduit.js';
 import { ConduitsService } from '../conduits/conduits.service.js';
-import { DeliveryCounts } from '../messages/delivery-counts.js';
-import type { SocketSession } from '../sockets/socket-session.js';
-import type { SocketTransport } from '../transports/socket.transport.js';
-import type { TransportDto } from '../transports/transport.dto.js';
-import type { Transport } from '../transports/transport.js';
-import { Transports } from '../transports/transports.service.js';
+import { DeliveryCounts } from '../transports/delivery.service.js';
+import type { SocketSession } from '../transports/socket-session.js';
+import type { Transport, TransportDto } from '../transports/transport.js';
+import { Transports, type SocketTransport } from '../transports/transports.service.js';
 import type { Condition } from '../world/payloads/scene.js';
 import { channelOf, keyOfOwner, type Owner } from './subscription.js';
 

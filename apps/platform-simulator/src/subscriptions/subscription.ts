@@ -1,4 +1,4 @@
-import type { TokenOwner } from '../oauth/access-tokens.js';
+import type { TokenOwner } from '../oauth/tokens.js';
 import type { Transport, TransportView } from '../transports/transport.js';
 import type { Condition, EventPayload } from '../world/payloads/scene.js';
 

@@ -10,12 +10,32 @@ import {
   Query,
   UseGuards,
 } from '@nestjs/common';
-import type { TokenOwner } from '../oauth/access-tokens.js';
-import { Caller } from '../oauth/caller.js';
-import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
-import { CreateSubscriptionDto } from './create-subscription.dto.js';
-import { ListSubscriptionsDto } from './list-subscriptions.dto.js';
+import { IsOptionalText } from '../http/validation.js';
+import { Caller, PlatformApiGuard } from '../oauth/platform-api.guard.js';
+import type { TokenOwner } from '../oauth/tokens.js';
+import { CreateSubscriptionDto } from './request-checks.service.js';
 import { SubscriptionsService, type SubscriptionList } from './subscriptions.service.js';
+
+/** Query of `GET /helix/eventsub/subscriptions`. At most one filter is allowed. */
+export class ListSubscriptionsDto {
+  @IsOptionalText()
+  status?: string;
+
+  @IsOptionalText()
+  type?: string;
+
+  @IsOptionalText()
+  user_id?: string;
+
+  @IsOptionalText()
+  subscription_id?: string;
+
+  @IsOptionalText()
+  conduit_id?: string;
+
+  @IsOptionalText()
+  after?: string;
+}
 
 /**
  * The platform's subscriptions API (docs/platform-facts.md §4.5). An application sees only its own subscriptions. A user access token sees

@@ -2,20 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { BadRequestException, Inject, Injectable, NotFoundException } from '@nestjs/common';
 import { findEventType } from '@stream-events/platforms';
 import { LOGGER, type Logger } from '@stream-events/service';
-import type { Consent } from '../grants/grants.js';
-import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js';
-import { PlatformLimits } from '../limits/platform-limits.js';
-import type { Reply } from '../messages/delivery.service.js';
-import { createEnvelope, formatTimestamp, type Envelope } from '../messages/message.js';
-import type { TokenOwner } from '../oauth/access-tokens.js';
-import { SocketTransport } from '../transports/socket.transport.js';
+import { PlatformLimits } from '../behavior/platform-limits.js';
+import { decodeCursor, paginate, type Pagination } from '../http/request-parameters.js';
+import type { Consent } from '../oauth/grants.js';
+import type { TokenOwner } from '../oauth/tokens.js';
+import type { Reply } from '../transports/delivery.service.js';
+import { createEnvelope, formatTimestamp, type Envelope } from '../transports/message.js';
 import type { Transport } from '../transports/transport.js';
-import { WebhookTransport } from '../transports/webhook.transport.js';
+import { SocketTransport, WebhookTransport } from '../transports/transports.service.js';
 import type { Audience, WorldEvent } from '../world/world.js';
-import type { CreateSubscriptionDto } from './create-subscription.dto.js';
-import type { ListSubscriptionsDto } from './list-subscriptions.dto.js';
-import { RequestChecks } from './request-checks.service.js';
-import { listRequiredGrants } from './required-grants.js';
+import { listRequiredGrants } from './event-type.js';
+import { RequestChecks, type CreateSubscriptionDto } from './request-checks.service.js';
 import { makeRoom, maxSocketCost } from './subscription-limits.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import { SubscriptionTransports } from './subscription-transports.service.js';
@@ -26,6 +23,7 @@ import {
   type Subscription,
   type SubscriptionView,
 } from './subscription.js';
+import type { ListSubscriptionsDto } from './subscriptions.controller.js';
 
 /** Totals per application, or per user for user access tokens. */
 export interface SubscriptionTotals {

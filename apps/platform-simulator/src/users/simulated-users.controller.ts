@@ -1,16 +1,15 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query } from '@nestjs/common';
-import { decodeCursor, paginate, type Pagination } from '../http/page-cursor.js';
+import { pageOf, type Pagination } from '../http/request-parameters.js';
+import type { User } from '../world/user-directory.js';
 import { World } from '../world/world.js';
-import { CreateUsersDto, ListUsersDto, RenameUserDto } from './user.dto.js';
-import type { User } from '../world/user.js';
-import { UsersService } from './users.service.js';
-
-interface SimulatedUser {
-  id: string;
-  login: string;
-  display_name: string;
-  is_live: boolean;
-}
+import {
+  CreateUsersDto,
+  describeUser,
+  ListUsersDto,
+  RenameUserDto,
+  UsersService,
+  type SimulatedUser,
+} from './users.service.js';
 
 // Default page size: a list that a person can read.
 const defaultPageSize = 100;
@@ -28,16 +27,10 @@ export class SimulatedUsersController {
     total: number;
     pagination: Pagination;
   } {
-    const { users: directory } = this.world;
-    const offset = decodeCursor(after);
-    const named = login === undefined ? undefined : directory.findByLogin(login);
-    const users = login === undefined ? directory.list(first, offset) : [named].flatMap((user) => user ?? []);
-    const hasMore = login === undefined && offset + users.length < directory.size;
-    return {
-      users: users.map((user) => this.describe(user)),
-      total: directory.size,
-      pagination: paginate(hasMore ? offset + users.length : null),
-    };
+    const { users } = this.world;
+    const wanted = login === undefined ? users.list() : [users.findByLogin(login) ?? []].flat();
+    const { page, pagination } = pageOf(wanted, after, first);
+    return { users: page.map((user) => this.describe(user)), total: users.size, pagination };
   }
 
   @Post()
@@ -56,7 +49,7 @@ export class SimulatedUsersController {
     this.users.remove(id);
   }
 
-  private describe({ id, login, name }: User): SimulatedUser {
-    return { id, login, display_name: name, is_live: this.world.isLive(id) };
+  private describe(user: User): SimulatedUser {
+    return describeUser(this.world, user);
   }
 }

@@ -1,13 +1,18 @@
 import { BadRequestException, Controller, Get, Headers, Inject, Query, UseGuards } from '@nestjs/common';
-import { readRepeated, type Repeated } from '../http/repeated.js';
-import type { TokenOwner } from '../oauth/access-tokens.js';
-import { Caller } from '../oauth/caller.js';
-import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
+import { scopes as allScopes } from '@stream-events/platforms';
+import { PlatformLimits } from '../behavior/platform-limits.js';
+import { readRepeated, type Repeated } from '../http/request-parameters.js';
+import { Grants } from '../oauth/grants.js';
+import { Caller, PlatformApiGuard, requireAppToken } from '../oauth/platform-api.guard.js';
+import type { TokenOwner } from '../oauth/tokens.js';
+import type { User } from '../world/user-directory.js';
 import { World } from '../world/world.js';
-import { viewUser, type UserView } from '../world/user.js';
 
 // Maximum ids and logins per request, counted together (docs/platform-facts.md §4.4).
-const maxRequested = 100;
+const maxUsers = 100;
+
+// Maximum user ids per request for authorizations (docs/platform-facts.md §4.1).
+const maxAuthorized = 10;
 
 @Controller('helix/users')
 @UseGuards(PlatformApiGuard)
@@ -21,15 +26,15 @@ export class UsersController {
     @Headers('host') host: string,
     @Query('id') id: Repeated,
     @Query('login') login: Repeated,
-  ): { data: UserView[] } {
+  ): { data: object[] } {
     const logins = readRepeated('login', login);
     const given = readRepeated('id', id);
     const ids = given.length + logins.length === 0 && userId !== null ? [userId] : given;
     const count = ids.length + logins.length;
     if (count === 0)
       throw new BadRequestException('id or login is required, because an app access token has no user');
-    if (count > maxRequested)
-      throw new BadRequestException(`at most ${maxRequested} ids and logins are allowed together`);
+    if (count > maxUsers)
+      throw new BadRequestException(`at most ${maxUsers} ids and logins are allowed together`);
     const { users } = this.world;
     const found = [
       ...ids.map((requested) => users.find(requested)),
@@ -37,4 +42,50 @@ export class UsersController {
     ];
     return { data: [...new Set(found)].flatMap((user) => (user ? [viewUser(user, host)] : [])) };
   }
+}
+
+/** Lists which scopes users have granted, in the order of the query (docs/platform-facts.md §4.1). */
+@Controller('helix/authorization/users')
+@UseGuards(PlatformApiGuard)
+export class AuthorizedUsersController {
+  constructor(
+    @Inject(World) private readonly world: World,
+    @Inject(Grants) private readonly grants: Grants,
+    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
+  ) {}
+
+  @Get()
+  list(@Caller() caller: TokenOwner, @Query('user_id') userId: Repeated): { data: object[] } {
+    requireAppToken(caller);
+    const ids = readRepeated('user_id', userId);
+    if (ids.length === 0) throw new BadRequestException('the query parameter user_id is missing');
+    if (ids.length > maxAuthorized)
+      throw new BadRequestException(`at most ${maxAuthorized} values of user_id`);
+    const users = ids.flatMap((id) => this.world.users.find(id) ?? []);
+    return { data: users.map((user) => this.describe(caller.clientId, user)) };
+  }
+
+  private describe(clientId: string, { id, login, name }: User): object {
+    const consent = { clientId, userId: id };
+    const names = allScopes.map(({ scope }) => scope);
+    const isOpen = this.limits.current.grants === 'everyone' && this.grants.hasOneOf(consent, names);
+    const scopes = isOpen ? names : this.grants.scopesOf(consent);
+    return { user_id: id, user_name: name, user_login: login, scopes, has_authorized: scopes.length > 0 };
+  }
+}
+
+/** A user as the platform's API returns it. @param host host and port at which the client reached the simulator */
+function viewUser({ id, login, name, createdAt }: User, host: string): object {
+  return {
+    id,
+    login,
+    display_name: name,
+    type: '',
+    broadcaster_type: '',
+    description: 'A simulated user who does not exist.',
+    profile_image_url: `http://${host}/pictures/users/${id}.png`,
+    offline_image_url: '',
+    view_count: 0, // the platform no longer counts views
+    created_at: createdAt,
+  };
 }

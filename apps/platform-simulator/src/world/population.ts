@@ -1,6 +1,6 @@
-import type { Stream } from './stream.js';
-import type { UserDirectory } from './user-directory.js';
+import type { Stream } from './broadcasts.js';
 import { Random } from './random.js';
+import type { UserDirectory } from './user-directory.js';
 
 /** A user with an account. The id is fixed; login and name can change. */
 export interface Person {

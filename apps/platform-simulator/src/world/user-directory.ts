@@ -1,6 +1,22 @@
+import { NotFoundException } from '@nestjs/common';
 import { Random } from './random.js';
-import { createUserName } from './user-names.js';
-import type { User } from './user.js';
+
+/** A user with an account. The id is fixed; login and display name can change. */
+export interface User {
+  readonly id: string;
+  login: string;
+  /** The login in the user's preferred spelling. */
+  name: string;
+  readonly createdAt: string;
+}
+
+const qualities = ['Brave', 'Calm', 'Cosy', 'Dizzy', 'Eager', 'Fuzzy', 'Jolly', 'Lucky', 'Mellow', 'Witty'];
+const beings = ['Badger', 'Comet', 'Dragon', 'Ferret', 'Heron', 'Koala', 'Lynx', 'Otter', 'Raven', 'Wombat'];
+
+/** The prefix shows that the user is simulated. */
+function createUserName(random: Random): string {
+  return `Sim_${random.pick(qualities)}${random.pick(beings)}_${random.integer(1, 99_999)}`;
+}
 
 /** Missing fields are derived from the login. */
 export interface NewUser {
@@ -39,9 +55,19 @@ export class UserDirectory {
     return this.byLogin.get(login.toLowerCase());
   }
 
+  /** @throws NotFoundException for an unknown id */
+  get(id: string): User {
+    return this.find(id) ?? missing(id);
+  }
+
+  /** @throws NotFoundException for an unknown login */
+  getByLogin(login: string): User {
+    return this.findByLogin(login) ?? missing(login);
+  }
+
   /** In order of creation. */
-  list(first: number, offset: number): User[] {
-    return [...this.byId.values()].slice(offset, offset + first);
+  list(): User[] {
+    return [...this.byId.values()];
   }
 
   wasRemoved(id: string): boolean {
@@ -93,4 +119,8 @@ export class UserDirectory {
       if (!this.byId.has(id) && !this.removed.has(id)) return id;
     }
   }
+}
+
+function missing(name: string): never {
+  throw new NotFoundException(`there is no user ${name}`);
 }

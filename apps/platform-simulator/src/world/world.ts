@@ -1,6 +1,4 @@
 import { Broadcasts } from './broadcasts.js';
-import { UserDirectory } from './user-directory.js';
-import type { User } from './user.js';
 import { livelyEvents, needsStream } from './lively-events.js';
 import { buildEvent } from './payloads/build-event.js';
 import type { Condition, EventPayload, Scene } from './payloads/scene.js';
@@ -15,6 +13,7 @@ import {
   type Viewer,
 } from './population.js';
 import { Random } from './random.js';
+import { UserDirectory, type User } from './user-directory.js';
 
 export interface WorldEvent {
   readonly type: string;

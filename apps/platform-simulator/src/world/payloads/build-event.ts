@@ -1,12 +1,10 @@
 import { findEventType } from '@stream-events/platforms';
 import { accountBuilders } from './accounts.js';
-import { automodBuilders } from './automod.js';
 import { campaignBuilders } from './campaigns.js';
 import { channelBuilders } from './channel.js';
-import { chatBuilders } from './chat.js';
-import { chatNoticeBuilders } from './chat-notices.js';
-import { moderationBuilders } from './moderation.js';
+import { chatBuilders, chatNoticeBuilders } from './chat.js';
 import { moderationJournalBuilders } from './moderation-journal.js';
+import { automodBuilders, moderationBuilders } from './moderation.js';
 import { rewardBuilders } from './rewards.js';
 import type { EventPayload, PayloadBuilders, Scene } from './scene.js';
 import { viewerBuilders } from './viewers.js';

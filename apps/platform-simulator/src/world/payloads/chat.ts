@@ -11,6 +11,7 @@ import {
   identify,
   identifyBroadcaster,
   type EventPayload,
+  type PayloadBuilder,
   type PayloadBuilders,
   type Scene,
 } from './scene.js';
@@ -100,4 +101,94 @@ export function badgesOf(viewer: Viewer, channel: Channel): EventPayload[] {
     ...(isModerator ? [{ set_id: 'moderator', id: '1', info: '' }] : []),
     ...(months > 0 ? [{ set_id: 'subscriber', id: '0', info: String(months) }] : []),
   ];
+}
+
+const tiers = ['1000', '1000', '2000', '3000'];
+
+/** Details by type of notice (docs/platform-facts.md §5.2). All types except those in `neverShared` also occur in shared chats. */
+const notices: Readonly<Record<string, PayloadBuilder>> = {
+  sub: ({ random }) => ({ sub_tier: random.pick(tiers), is_prime: random.chance(0.3), duration_months: 1 }),
+  resub: ({ random, otherViewer }) => {
+    const isGift = random.chance(0.3);
+    const isAnonymous = isGift && random.chance(0.3);
+    return {
+      cumulative_months: random.integer(2, 60),
+      duration_months: 1,
+      streak_months: random.chance(0.5) ? random.integer(1, 12) : null,
+      sub_tier: random.pick(tiers),
+      is_prime: false,
+      is_gift: isGift,
+      gifter_is_anonymous: isGift ? isAnonymous : null,
+      ...identify('gifter_user', isGift && !isAnonymous ? otherViewer : null),
+    };
+  },
+  sub_gift: ({ random, otherViewer }) => ({
+    duration_months: 1,
+    cumulative_total: random.chance(0.5) ? random.integer(1, 200) : null,
+    ...identify('recipient_user', otherViewer),
+    sub_tier: random.pick(tiers),
+    community_gift_id: random.chance(0.3) ? random.uuid() : null,
+  }),
+  community_sub_gift: ({ random }) => ({
+    id: random.uuid(),
+    total: random.pick([5, 10, 20]),
+    sub_tier: random.pick(tiers),
+    cumulative_total: random.chance(0.5) ? random.integer(20, 200) : null,
+  }),
+  gift_paid_upgrade: continueGift,
+  prime_paid_upgrade: ({ random }) => ({ sub_tier: random.pick(tiers) }),
+  pay_it_forward: continueGift,
+  raid: ({ random, otherChannel }) => ({
+    ...identify('user', otherChannel.broadcaster),
+    viewer_count: random.integer(3, 900),
+    profile_image_url: `https://simulation.invalid/users/${otherChannel.broadcaster.id}.png`,
+  }),
+  unraid: () => ({}),
+  announcement: ({ random }) => ({ color: random.pick(['PRIMARY', 'BLUE', 'GREEN', 'ORANGE', 'PURPLE']) }),
+  bits_badge_tier: ({ random }) => ({ tier: random.pick([100, 1_000, 5_000]) }),
+  charity_donation: ({ random }) => ({
+    charity_name: 'Simulated Relief',
+    amount: { value: random.integer(100, 10_000), decimal_place: 2, currency: 'EUR' },
+  }),
+  watch_streak: ({ random }) => ({
+    streak_count: random.pick([3, 5, 7, 10]),
+    channel_points_awarded: random.pick([350, 450]),
+  }),
+  modiversary: ({ random }) => ({ months: random.pick([12, 24, 36]) }),
+};
+
+// The platform has no shared-chat variant of these notices.
+const neverShared = ['watch_streak'];
+
+/** Chat notices. A notice has a detail field per type; all are null except its own. */
+export const chatNoticeBuilders: PayloadBuilders = { 'channel.chat.notification': notice };
+
+function notice(scene: Scene): EventPayload {
+  const { random, viewer, channel, otherChannel } = scene;
+  const kind = random.pick(Object.keys(notices));
+  const isShared = random.chance(0.2) && !neverShared.includes(kind);
+  const type = isShared ? `shared_chat_${kind}` : kind;
+  return {
+    ...emptyDetails('channel.chat.notification', '1'),
+    ...identifyBroadcaster(scene),
+    ...identify('chatter_user', viewer),
+    chatter_is_anonymous: false,
+    color: viewer.color,
+    badges: badgesOf(viewer, channel),
+    system_message: `${viewer.name}: ${kind.replaceAll('_', ' ')}`,
+    message_id: random.uuid(),
+    message: createChatText(random, scene.otherViewer),
+    notice_type: type,
+    [type]: notices[kind]?.(scene) ?? null,
+    ...(isShared && {
+      ...identify('source_broadcaster_user', otherChannel.broadcaster),
+      source_message_id: random.uuid(),
+      source_badges: [],
+    }),
+  };
+}
+
+function continueGift({ random, otherViewer }: Scene): EventPayload {
+  const isAnonymous = random.chance(0.3);
+  return { gifter_is_anonymous: isAnonymous, ...identify('gifter_user', isAnonymous ? null : otherViewer) };
 }
