@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { optionsOf, type Command, type CommandInput } from './command.js';
+import type { Command, CommandInput } from './command.js';
 import { commands } from './commands.js';
 import { CommandError, ControlClient } from './control-client.js';
 import { addressSimulator, findSimulator } from './running-simulator.js';
@@ -38,10 +38,14 @@ function parseInput(
   command: Command,
   args: string[],
 ): (Omit<CommandInput, 'client'> & { url: string | undefined }) | string {
-  const [least, most] = command.words;
+  const { words: [least, most] = [0, 0], options = {}, flags = {} } = command;
   try {
-    const options = { ...optionsOf(command), url: { type: 'string' } } as const;
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    const types = {
+      ...toTypes(options, 'string'),
+      ...toTypes(flags, 'boolean'),
+      url: { type: 'string' },
+    } as const;
+    const { values, positionals } = parseArgs({ args, options: types, allowPositionals: true });
     if (positionals.length < least) return 'An argument is missing.';
     if (positionals.length > most) return `Unexpected argument: ${positionals.slice(most).join(' ')}`;
     const { url, ...given } = values as Record<string, string | boolean | undefined>; // Safe cast: parseArgs returns only these types.
@@ -54,12 +58,18 @@ function parseInput(
   }
 }
 
+function toTypes<Type>(options: object, type: Type): Record<string, { type: Type }> {
+  return Object.fromEntries(Object.keys(options).map((name) => [name, { type }]));
+}
+
 function reject(fault: string, help: string[]): CommandResult {
   return { exitCode: 2, lines: [fault, '', ...help] };
 }
 
 function printHelp(): string[] {
-  const rows = Object.entries(commands).map(([name, { usage, help }]) => [`${name} ${usage}`, help] as const);
+  const rows = Object.entries(commands).map(
+    ([name, { usage = '', help }]) => [`${name} ${usage}`, help] as const,
+  );
   return [
     'Controls the SIMULATED streaming platform that npm start runs.',
     '',
@@ -74,11 +84,11 @@ function printHelp(): string[] {
   ];
 }
 
-function printUsage(name: string, { usage, help, options }: Command): string[] {
-  const rows = Object.entries(options).map(
-    ([option, { type, help: meaning }]) =>
-      [`--${option}${type === 'string' ? ' <value>' : ''}`, meaning] as const,
-  );
+function printUsage(name: string, { usage = '', help, options = {}, flags = {} }: Command): string[] {
+  const rows = [
+    ...Object.entries(options).map(([option, meaning]) => [`--${option} <value>`, meaning] as const),
+    ...Object.entries(flags).map(([flag, meaning]) => [`--${flag}`, meaning] as const),
+  ];
   return [
     `Usage: npm run simulator -- ${name} ${usage}`.trimEnd(),
     help,

@@ -1,4 +1,3 @@
-import type { ParseArgsConfig } from 'node:util';
 import { CommandError, type ControlClient } from './control-client.js';
 
 export interface CommandInput {
@@ -10,20 +9,17 @@ export interface CommandInput {
 
 /** One command: a row of the table in commands.ts. */
 export interface Command {
-  /** Arguments in the help text: `<required>`, `[optional]`. */
-  usage: string;
-  /** Allowed number of positional arguments. */
-  words: readonly [least: number, most: number];
   help: string;
-  /** Options by name. A `string` option takes a value. */
-  options: Readonly<Record<string, { type: 'string' | 'boolean'; help: string }>>;
+  /** Arguments in the help text: `<required>`, `[optional]`. */
+  usage?: string;
+  /** Allowed number of positional arguments. Default: none. */
+  words?: readonly [least: number, most: number];
+  /** Meaning of each option that takes a value. */
+  options?: Readonly<Record<string, string>>;
+  /** Meaning of each option without a value. */
+  flags?: Readonly<Record<string, string>>;
   /** Returns the lines to print. */
   run(input: CommandInput): Promise<string[]>;
-}
-
-/** Converts the options to the format of `parseArgs`. */
-export function optionsOf({ options }: Command): NonNullable<ParseArgsConfig['options']> {
-  return Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type }]));
 }
 
 type Options = CommandInput['options'];
@@ -35,6 +31,13 @@ export function readNumber(options: Options, name: string): number | undefined {
   const number = Number(text);
   if (text.trim() === '' || !Number.isFinite(number)) throw new CommandError(`--${name} must be a number`);
   return number;
+}
+
+/** Reads number options into fields with the same names, such as `rate_limit` for `--rate-limit`. */
+export function readNumbers(options: Options, names: readonly string[]): Record<string, number | undefined> {
+  return Object.fromEntries(
+    names.map((name) => [name.replaceAll('-', '_'), readNumber(options, name)] as const),
+  );
 }
 
 /** Returns undefined if the option is missing. @throws CommandError if the value is not a JSON object */

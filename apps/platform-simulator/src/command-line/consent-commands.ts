@@ -1,20 +1,7 @@
-import type { Command, CommandInput } from './command.js';
+import type { ApplicationView, DeviceCodeView, GrantView } from '../oauth/simulated-consents.controller.js';
+import type { Command } from './command.js';
 
-interface DeviceCode {
-  user_code: string;
-  client_id: string;
-  scopes: string[];
-}
-
-interface Grant {
-  client_id: string;
-  user_id: string;
-  scopes: string[];
-}
-
-const clientOption = {
-  client: { type: 'string', help: 'client id; required unless there is exactly one application' },
-} as const;
+const clientOption = { client: 'client id; required unless there is exactly one application' };
 
 /** Commands for applications and the scopes that users grant to them. */
 export const consentCommands: Readonly<Record<string, Command>> = {
@@ -23,19 +10,22 @@ export const consentCommands: Readonly<Record<string, Command>> = {
     words: [1, 1],
     help: 'Registers an application; an application without a secret is a public client',
     options: {
-      secret: { type: 'string', help: 'client secret' },
-      name: { type: 'string', help: 'name on the consent pages' },
-      redirect: { type: 'string', help: 'address to which users return after consent' },
+      secret: 'client secret',
+      name: 'name on the consent pages',
+      redirect: 'address to which users return after consent',
     },
-    run: register,
+    run: async ({ client, words: [client_id = ''], options }) => {
+      const { secret, name, redirect } = options;
+      const redirect_uris = redirect === undefined ? undefined : [redirect];
+      const body = { client_id, client_secret: secret, name, redirect_uris };
+      const { is_public } = await client.call<ApplicationView>('POST', '/applications', body);
+      return [`${client_id} is a ${is_public ? 'public' : 'confidential'} client.`];
+    },
   },
   devices: {
-    usage: '',
-    words: [0, 0],
     help: 'Lists the device codes that no user has approved or denied yet',
-    options: {},
     run: async ({ client }) => {
-      const { device_codes } = await client.call<{ device_codes: DeviceCode[] }>('GET', '/device-codes');
+      const { device_codes } = await client.call<{ device_codes: DeviceCodeView[] }>('GET', '/device-codes');
       if (device_codes.length === 0) return ['No device is waiting.'];
       return device_codes.map(
         ({ user_code, client_id, scopes }) => `${user_code}  ${client_id}  ${scopes.join(' ')}`,
@@ -46,7 +36,6 @@ export const consentCommands: Readonly<Record<string, Command>> = {
     usage: '<user code> <login>',
     words: [2, 2],
     help: 'Approves a device code as the given user',
-    options: {},
     run: async ({ client, words: [user_code = '', login = ''] }) => {
       await client.call('POST', '/device-codes', { user_code, login, decision: 'allow' });
       return [`${login} approved ${user_code}.`];
@@ -56,19 +45,15 @@ export const consentCommands: Readonly<Record<string, Command>> = {
     usage: '<user code>',
     words: [1, 1],
     help: 'Denies a device code',
-    options: {},
     run: async ({ client, words: [user_code = ''] }) => {
       await client.call('POST', '/device-codes', { user_code, decision: 'deny' });
       return [`Denied ${user_code}.`];
     },
   },
   grants: {
-    usage: '',
-    words: [0, 0],
     help: 'Lists the scopes that users have granted',
-    options: {},
     run: async ({ client }) => {
-      const { grants } = await client.call<{ grants: Grant[] }>('GET', '/grants');
+      const { grants } = await client.call<{ grants: GrantView[] }>('GET', '/grants');
       return grants.length === 0 ? ['No user has granted any scope.'] : grants.map(describeGrant);
     },
   },
@@ -79,7 +64,7 @@ export const consentCommands: Readonly<Record<string, Command>> = {
     options: clientOption,
     run: async ({ client, words: [login = '', scopes = ''], options }) => {
       const body = { login, client_id: options.client, scopes: scopes.split(',') };
-      return [describeGrant(await client.call<Grant>('POST', '/grants', body))];
+      return [describeGrant(await client.call<GrantView>('POST', '/grants', body))];
     },
   },
   disconnect: {
@@ -94,14 +79,6 @@ export const consentCommands: Readonly<Record<string, Command>> = {
   },
 };
 
-async function register({ client, words: [client_id = ''], options }: CommandInput): Promise<string[]> {
-  const { secret, name, redirect } = options;
-  const redirect_uris = redirect === undefined ? undefined : [redirect];
-  const body = { client_id, client_secret: secret, name, redirect_uris };
-  const { is_public } = await client.call<{ is_public: boolean }>('POST', '/applications', body);
-  return [`${client_id} is a ${is_public ? 'public' : 'confidential'} client.`];
-}
-
-function describeGrant({ client_id, user_id, scopes }: Grant): string {
+function describeGrant({ client_id, user_id, scopes }: GrantView): string {
   return `user ${user_id} → ${client_id}: ${scopes.join(' ')}`;
 }

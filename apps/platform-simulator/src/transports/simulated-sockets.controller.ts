@@ -4,13 +4,12 @@ import { IsOptionalText } from '../http/validation.js';
 import { SocketServer } from './socket-server.service.js';
 import { closeCodes, type CloseCode, type SocketSession } from './socket-session.js';
 
-export const socketActions = ['close', 'reconnect', 'silence', 'slow', 'recover'] as const;
-export type SocketAction = (typeof socketActions)[number];
+const socketActions = ['close', 'reconnect', 'silence', 'slow', 'recover'] as const;
 
 /** Body of `POST /simulator/sockets`. Without a session id, the action applies to all sockets. */
-export class DisturbSocketsDto {
+class DisturbSocketsDto {
   @IsIn(socketActions)
-  action!: SocketAction;
+  action!: (typeof socketActions)[number];
 
   @IsOptionalText()
   session_id?: string;
@@ -28,13 +27,7 @@ export class DisturbSocketsDto {
   delay_ms!: number;
 }
 
-interface SimulatedSocket {
-  session_id: string;
-  connected_at: string;
-  is_silent: boolean;
-  delay_ms: number;
-  is_reconnecting: boolean;
-}
+export type SimulatedSocket = ReturnType<typeof describe>;
 
 /** Lists the clients' sockets and disturbs them. */
 @Controller('simulator/sockets')
@@ -74,7 +67,7 @@ export class SimulatedSocketsController {
   }
 }
 
-function describe({ view, isSilent, delayMs, challenge }: SocketSession): SimulatedSocket {
+function describe({ view, isSilent, delayMs, challenge }: SocketSession) {
   const { session_id, connected_at } = view;
   const state = { is_silent: isSilent, delay_ms: delayMs, is_reconnecting: challenge !== null };
   return { session_id, connected_at, ...state };
