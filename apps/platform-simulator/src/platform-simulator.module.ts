@@ -6,7 +6,7 @@ import { ApiFaultsService } from './behavior/api-faults.service.js';
 import { FaultsService } from './behavior/faults.service.js';
 import { LimitsController, PlatformLimits } from './behavior/platform-limits.js';
 import { RateLimiter } from './behavior/rate-limiter.js';
-import { ChannelsController, GamesController } from './channels/channels.controller.js';
+import { ChannelsController } from './channels/channels.controller.js';
 import { ChatMessagesController } from './channels/chat-messages.controller.js';
 import { PicturesController } from './channels/pictures.controller.js';
 import { SimulatedStreamsController, StreamsController } from './channels/streams.controller.js';
@@ -21,19 +21,18 @@ import { NotificationSender } from './notifications/notification-sender.service.
 import { NotificationsService } from './notifications/notifications.service.js';
 import { SimulatedNotificationsController } from './notifications/simulated-notifications.controller.js';
 import { Applications } from './oauth/applications.js';
-import { ActivatePageController, AuthorizePageController } from './oauth/consent-pages.controller.js';
+import { ConsentPagesController } from './oauth/consent-pages.controller.js';
 import { ConsentsService } from './oauth/consents.service.js';
 import { Grants } from './oauth/grants.js';
-import { DeviceController, OAuthController, TokenController } from './oauth/oauth.controller.js';
+import { DeviceController, OAuthController } from './oauth/oauth.controller.js';
 import { SimulatedConsentsController } from './oauth/simulated-consents.controller.js';
-import { TokenRequests } from './oauth/token-requests.service.js';
-import { AccessTokens, RefreshTokens } from './oauth/tokens.js';
+import { TokenController } from './oauth/token.controller.js';
+import { Tokens } from './oauth/tokens.js';
 import type { SimulatorConfig } from './platform-simulator.config.js';
 import { ScenarioPlayer } from './simulator/scenario-player.service.js';
 import { ScenariosController, SimulatorController } from './simulator/simulator.controller.js';
 import { RequestChecks } from './subscriptions/request-checks.service.js';
 import { SubscriptionEndings } from './subscriptions/subscription-endings.service.js';
-import { SubscriptionTransports } from './subscriptions/subscription-transports.service.js';
 import { SubscriptionsController } from './subscriptions/subscriptions.controller.js';
 import { SubscriptionsService } from './subscriptions/subscriptions.service.js';
 import { DeliveryCounts, DeliveryService } from './transports/delivery.service.js';
@@ -41,15 +40,15 @@ import { SimulatedSocketsController } from './transports/simulated-sockets.contr
 import { SocketServer } from './transports/socket-server.service.js';
 import { Transports } from './transports/transports.service.js';
 import { SimulatedUsersController } from './users/simulated-users.controller.js';
-import { AuthorizedUsersController, UsersController } from './users/users.controller.js';
+import { UsersController } from './users/users.controller.js';
 import { UsersService } from './users/users.service.js';
 import { World } from './world/world.js';
 
 /** The whole simulator. One module is enough, because `folderOrders` in eslint.config.mjs keeps the dependencies one-way. */
 @Module({
   controllers: [
-    ...[TokenController, DeviceController, OAuthController, AuthorizePageController, ActivatePageController],
-    ...[UsersController, AuthorizedUsersController, ChannelsController, GamesController, StreamsController],
+    ...[TokenController, DeviceController, OAuthController, ConsentPagesController],
+    ...[UsersController, ChannelsController, StreamsController],
     ...[ChatMessagesController, PicturesController, SubscriptionsController, ConduitsController],
     // The control API.
     ...[SimulatorController, ScenariosController, LimitsController, SimulatedConsentsController],
@@ -66,9 +65,9 @@ import { World } from './world/world.js';
         new World(SIMULATOR_SEED ?? randomBytes(4).toString('hex')),
     },
     ...[ControlAccess, PlatformLimits, RateLimiter, FaultsService, ApiFaultsService],
-    ...[Grants, Applications, AccessTokens, RefreshTokens, ConsentsService, TokenRequests],
+    ...[Grants, Applications, Tokens, ConsentsService],
     ...[DeliveryCounts, DeliveryService, SocketServer, Transports, ConduitsService],
-    ...[RequestChecks, SubscriptionTransports, SubscriptionsService, SubscriptionEndings],
+    ...[RequestChecks, SubscriptionsService, SubscriptionEndings],
     ...[NotificationSender, NotificationsService, NotificationGenerator, AutomaticNotifications],
     ...[UsersService, StreamsService, ScenarioPlayer],
   ],

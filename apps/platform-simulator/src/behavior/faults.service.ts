@@ -5,13 +5,13 @@ import { IsOptionalInteger, IsOptionalNumber } from '../http/validation.js';
 import { Random } from '../world/random.js';
 import { World } from '../world/world.js';
 
-export const apiFaultModes = ['ok', 'down', 'slow', 'garbage', 'error', 'rate_limited'] as const;
-export type ApiFaultMode = (typeof apiFaultModes)[number];
+const apiFaultModes = ['ok', 'down', 'slow', 'garbage', 'error', 'rate_limited'] as const;
+type ApiFaultMode = (typeof apiFaultModes)[number];
 
 // Maximum delay or duration of a fault: one hour in milliseconds. Also the maximum of the counts.
 const maxMs = 3_600_000;
 
-export class ApiFaultDto {
+class ApiFaultDto {
   @IsIn(apiFaultModes)
   mode!: ApiFaultMode;
 
@@ -25,7 +25,7 @@ export class ApiFaultDto {
 }
 
 /** Probabilities from 0 to 1, and the delay of each notification in milliseconds. */
-export class NotificationFaultsDto {
+class NotificationFaultsDto {
   @IsOptionalNumber(0, 1)
   lose?: number;
 
@@ -43,7 +43,7 @@ export class NotificationFaultsDto {
 }
 
 /** How many of the next requests fail, and the delay of each response from /oauth2 in milliseconds. */
-export class OAuthFaultsDto {
+class OAuthFaultsDto {
   /** Number of refreshes to reject, as if the refresh token were revoked. */
   @IsOptionalInteger(0, maxMs)
   refresh_fails?: number;
@@ -84,19 +84,11 @@ export class FaultsDto {
   oauth?: OAuthFaultsDto;
 }
 
-export interface ApiFault {
+interface ApiFault {
   mode: ApiFaultMode;
   delayMs: number;
   /** End of the fault in milliseconds since 1970; null without an end. */
   untilMs: number | null;
-}
-
-/** The field `faults` in the response of `GET /simulator`. */
-export interface FaultsView {
-  api: { mode: ApiFaultMode; delay_ms?: number; for_ms?: number };
-  notifications: NotificationFaultsDto;
-  /** How many more requests each fault hits (0 after the last one), and the delay. */
-  oauth: OAuthFaultsDto;
 }
 
 /** A fault that hits a limited number of requests. */
@@ -155,7 +147,8 @@ export class FaultsService {
     return this.notificationFaults.delay_ms ?? 0;
   }
 
-  view(nowMs: number): FaultsView {
+  /** The field `faults` in the response of `GET /simulator`. The counts of OAuth faults are those of the requests still to come. */
+  view(nowMs: number): Required<FaultsDto> {
     const { mode, delayMs, untilMs } = this.apiAt(nowMs);
     return {
       api: {

@@ -2,9 +2,10 @@ import { EventEmitter } from 'node:events';
 import { HttpException, HttpStatus, Inject, Injectable, NotFoundException } from '@nestjs/common';
 import { LOGGER, type Logger } from '@stream-events/service';
 import { PlatformLimits } from '../behavior/platform-limits.js';
+import { DeliveryCounts } from '../transports/delivery.service.js';
 import type { TransportDto } from '../transports/transport.js';
 import { Transports, type SocketTransport, type WebhookTransport } from '../transports/transports.service.js';
-import { Conduit, type Shard } from './conduit.js';
+import { Conduit, ConduitTransport, type Shard } from './conduit.js';
 
 // Limit per application (docs/platform-facts.md §3).
 const maxConduits = 5;
@@ -14,12 +15,11 @@ const maxConduits = 5;
 export class ConduitsService {
   readonly events = new EventEmitter<{ shardDisabled: [Conduit, Shard]; deleted: [Conduit] }>();
   private readonly conduits = new Map<string, Conduit>();
-  /** Sessions that were ever assigned to a shard. The platform allows only one shard per session. */
-  private readonly usedSessions = new WeakSet<SocketTransport['session']>();
 
   constructor(
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
     @Inject(Transports) private readonly transports: Transports,
+    @Inject(DeliveryCounts) private readonly counts: DeliveryCounts,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -32,6 +32,11 @@ export class ConduitsService {
     const conduit = this.conduits.get(id);
     if (conduit?.clientId !== clientId) throw new NotFoundException('Conduit not found');
     return conduit;
+  }
+
+  /** @throws NotFoundException if the application has no such conduit */
+  transport(clientId: string, id: string, channel: string): ConduitTransport {
+    return new ConduitTransport(this.get(clientId, id), channel, this.counts);
   }
 
   create(clientId: string, shardCount: number): Conduit {
@@ -66,8 +71,8 @@ export class ConduitsService {
 
   private assignSocket(conduit: Conduit, id: string, transport: SocketTransport): Shard | string {
     const { session } = transport;
-    if (this.usedSessions.has(session)) return 'The websocket session is already assigned to a shard';
-    this.usedSessions.add(session);
+    if (session.isShard) return 'The websocket session is already assigned to a shard';
+    session.isShard = true;
     session.claim();
     const shard = { id, status: 'enabled', transport };
     session.events.once('ended', (status) => this.disable(conduit, shard, status));

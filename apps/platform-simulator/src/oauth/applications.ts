@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { BadRequestException, ForbiddenException, Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '@stream-events/service';
 import type { SimulatorConfig } from '../platform-simulator.config.js';
 
@@ -16,9 +16,6 @@ export interface Application {
   /** Addresses for the redirect after consent. If empty, any address of a gateway is allowed. */
   readonly redirectUris: readonly string[];
 }
-
-/** Null if the credentials are valid. */
-export type CredentialsFault = 'unknown_client' | 'wrong_secret' | null;
 
 // Maximum number of applications that appear at their first use. Applies only without PLATFORM_CLIENT_ID.
 const maxApplications = 1_000;
@@ -40,18 +37,23 @@ export class Applications {
     return known ?? (isOpen ? this.save({ clientId, secret: null, isRegistered: false }) : undefined);
   }
 
+  /** @throws BadRequestException if the application is unknown, in the platform's wording */
+  get(clientId: string): Application {
+    const application = this.find(clientId);
+    if (application === undefined) throw new BadRequestException('invalid client');
+    return application;
+  }
+
   /** Whether the application is registered or was used before. */
   isKnown(clientId: string): boolean {
     return this.applications.has(clientId);
   }
 
   /** Compares the secret with the registered one, or with the first one that the application used. */
-  checkCredentials(clientId: string, secret: string): CredentialsFault {
-    const application = this.find(clientId);
-    if (application === undefined) return 'unknown_client';
+  checkSecret(clientId: string, secret: string): void {
+    const application = this.get(clientId);
     if (application.secret === null && !application.isRegistered) this.save({ ...application, secret });
-    else if (application.secret !== secret) return 'wrong_secret';
-    return null;
+    else if (application.secret !== secret) throw new ForbiddenException('invalid client secret');
   }
 
   register(application: Pick<Application, 'clientId' | 'secret'> & Partial<Application>): Application {

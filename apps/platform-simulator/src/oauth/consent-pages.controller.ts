@@ -5,17 +5,20 @@ import { pageHeaders, renderCodePage, renderConsentPage, renderOutcomePage } fro
 import { ConsentsService, type AuthorizationRequest } from './consents.service.js';
 import { readOptional, readScopes, readText, type Parameters } from './parameters.js';
 
-/** The page on which a user authorizes an application. Redirects to the application with a code (docs/platform-facts.md §4.1). */
-@Controller('oauth2/authorize')
-export class AuthorizePageController {
+/**
+ * The page on which a user authorizes an application (docs/platform-facts.md §4.1), and the page on which a user connects a device by its
+ * code (§4.7).
+ */
+@Controller()
+export class ConsentPagesController {
   constructor(
     @Inject(Applications) private readonly applications: Applications,
     @Inject(ConsentsService) private readonly consents: ConsentsService,
   ) {}
 
-  @Get()
-  show(@Query() query: Parameters, @Res() reply: FastifyReply): void {
-    const { application, clientId, redirectUri, scopes } = this.read(query);
+  @Get('oauth2/authorize')
+  showAuthorization(@Query() query: Parameters, @Res() reply: FastifyReply): void {
+    const { application, clientId, redirectUri, scopes } = this.readAuthorization(query);
     const page = renderConsentPage({
       action: '/oauth2/authorize',
       application: application.name,
@@ -33,9 +36,9 @@ export class AuthorizePageController {
   }
 
   /** Redirects to the application with the code or the denial. Returns `state` unchanged. */
-  @Post()
-  decide(@Body() form: Parameters, @Res() reply: FastifyReply): void {
-    const request = this.read(form);
+  @Post('oauth2/authorize')
+  authorize(@Body() form: Parameters, @Res() reply: FastifyReply): void {
+    const request = this.readAuthorization(form);
     const state = readOptional(form, 'state');
     const answer =
       readText(form, 'decision') === 'allow'
@@ -51,10 +54,9 @@ export class AuthorizePageController {
   }
 
   /** Checks the parameters before showing a page or redirecting. */
-  private read(parameters: Parameters): AuthorizationRequest & { application: Application } {
+  private readAuthorization(parameters: Parameters): AuthorizationRequest & { application: Application } {
     const clientId = readText(parameters, 'client_id');
-    const application = this.applications.find(clientId);
-    if (!application) throw new BadRequestException('invalid client');
+    const application = this.applications.get(clientId);
     const redirectUri = readText(parameters, 'redirect_uri');
     if (!this.applications.acceptsRedirect(application, redirectUri)) {
       throw new BadRequestException('Parameter redirect_uri does not match registered URI');
@@ -64,23 +66,14 @@ export class AuthorizePageController {
     }
     return { application, clientId, redirectUri, scopes: readScopes(readOptional(parameters, 'scope')) };
   }
-}
 
-/** The page on which a user connects a device by its code (docs/platform-facts.md §4.7). */
-@Controller('activate')
-export class ActivatePageController {
-  constructor(
-    @Inject(Applications) private readonly applications: Applications,
-    @Inject(ConsentsService) private readonly consents: ConsentsService,
-  ) {}
-
-  @Get()
-  show(@Query('device-code') userCode: string | undefined, @Res() reply: FastifyReply): void {
-    void reply.headers(pageHeaders).send(this.render(userCode));
+  @Get('activate')
+  showDevice(@Query('device-code') userCode: string | undefined, @Res() reply: FastifyReply): void {
+    void reply.headers(pageHeaders).send(this.renderDevice(userCode));
   }
 
-  @Post()
-  decide(@Body() form: Parameters, @Res() reply: FastifyReply): void {
+  @Post('activate')
+  decideDevice(@Body() form: Parameters, @Res() reply: FastifyReply): void {
     const code = this.consents.findPending(readText(form, 'user_code'));
     if (!code) throw new BadRequestException('the code has expired or was used before');
     const isAllowed = readText(form, 'decision') === 'allow';
@@ -88,7 +81,7 @@ export class ActivatePageController {
     void reply.headers(pageHeaders).send(renderOutcomePage(isAllowed, this.nameOf(code.clientId)));
   }
 
-  private render(userCode: string | undefined): string {
+  private renderDevice(userCode: string | undefined): string {
     if (!userCode) return renderCodePage(null);
     const code = this.consents.findPending(userCode);
     if (!code) return renderCodePage('This code has expired, was used before, or has a typing error.');

@@ -14,7 +14,6 @@ import {
 } from '@nestjs/common';
 import { CONFIG } from '@stream-events/service';
 import type { FastifyRequest } from 'fastify';
-import { ApiFaultsService } from '../behavior/api-faults.service.js';
 import { FaultsService } from '../behavior/faults.service.js';
 import { PlatformLimits } from '../behavior/platform-limits.js';
 import { QueryAsBody } from '../http/request-parameters.js';
@@ -23,28 +22,7 @@ import { World } from '../world/world.js';
 import { Applications } from './applications.js';
 import { ConsentsService } from './consents.service.js';
 import { readOptional, readScopes, readText, type Parameters } from './parameters.js';
-import { TokenRequests, type TokenReply } from './token-requests.service.js';
-import { AccessTokens, readBearer } from './tokens.js';
-
-@Controller('oauth2/token')
-export class TokenController {
-  constructor(
-    @Inject(TokenRequests) private readonly requests: TokenRequests,
-    @Inject(FaultsService) private readonly faults: FaultsService,
-    @Inject(ApiFaultsService) private readonly apiFaults: ApiFaultsService,
-  ) {}
-
-  @Post()
-  @HttpCode(200)
-  @UseInterceptors(QueryAsBody)
-  issue(@Body() parameters: Parameters, @Req() request: FastifyRequest): TokenReply {
-    const reply = this.requests.answer(parameters);
-    const isRefresh = readOptional(parameters, 'grant_type') === 'refresh_token';
-    // The refresh succeeds, but the client never gets the response (docs/platform-facts.md §4.8).
-    if (isRefresh && this.faults.take('refresh_replies_lost')) this.apiFaults.loseReply(request);
-    return reply;
-  }
-}
+import { readBearer, Tokens } from './tokens.js';
 
 @Controller('oauth2/device')
 export class DeviceController {
@@ -61,7 +39,7 @@ export class DeviceController {
   issue(@Body() form: Parameters | undefined, @Req() { socket }: FastifyRequest): Record<string, unknown> {
     const parameters = form ?? {};
     const clientId = readText(parameters, 'client_id');
-    if (!this.applications.find(clientId)) throw new BadRequestException('invalid client');
+    this.applications.get(clientId);
     const scopes = readScopes(readOptional(parameters, 'scopes'));
     const { deviceCode, userCode } = this.consents.startDevice(clientId, scopes);
     const { device_code_seconds, device_interval_seconds } = this.limits.current;
@@ -88,7 +66,7 @@ export class DeviceController {
 @Controller('oauth2')
 export class OAuthController {
   constructor(
-    @Inject(AccessTokens) private readonly tokens: AccessTokens,
+    @Inject(Tokens) private readonly tokens: Tokens,
     @Inject(Applications) private readonly applications: Applications,
     @Inject(World) private readonly world: World,
     @Inject(FaultsService) private readonly faults: FaultsService,

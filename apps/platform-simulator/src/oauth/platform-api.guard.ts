@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from '../behavior/rate-limiter.js';
-import { AccessTokens, readBearer, type TokenOwner } from './tokens.js';
+import { readBearer, Tokens, type TokenOwner } from './tokens.js';
 
 const callers = new WeakMap<FastifyRequest, TokenOwner>();
 
@@ -18,7 +18,7 @@ const callers = new WeakMap<FastifyRequest, TokenOwner>();
 @Injectable()
 export class PlatformApiGuard implements CanActivate {
   constructor(
-    @Inject(AccessTokens) private readonly tokens: AccessTokens,
+    @Inject(Tokens) private readonly tokens: Tokens,
     @Inject(RateLimiter) private readonly limiter: RateLimiter,
   ) {}
 

@@ -15,7 +15,7 @@ import { IsFilledText } from '../http/validation.js';
 import { Applications, type Application } from './applications.js';
 import { ConsentsService, type DeviceCode } from './consents.service.js';
 import { Grants, type Consent } from './grants.js';
-import { AccessTokens } from './tokens.js';
+import { Tokens } from './tokens.js';
 
 const scopeNames = scopes.map(({ scope }) => scope);
 
@@ -87,7 +87,7 @@ export class SimulatedConsentsController {
     @Inject(Applications) private readonly applications: Applications,
     @Inject(ConsentsService) private readonly consents: ConsentsService,
     @Inject(Grants) private readonly grants: Grants,
-    @Inject(AccessTokens) private readonly tokens: AccessTokens,
+    @Inject(Tokens) private readonly tokens: Tokens,
   ) {}
 
   @Get('applications')

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { PlatformLimits } from '../behavior/platform-limits.js';
 import type { Application } from './applications.js';
-import { Grants, type Consent } from './grants.js';
+import { Grants } from './grants.js';
 
-/** Whom an access token belongs to, and what it allows. */
-export interface TokenOwner {
+/** An application, or a user of an application. */
+export interface Owner {
   readonly clientId: string;
-  /** Null for an app access token. */
+  /** Null for the application itself, which has app access tokens. */
   readonly userId: string | null;
-  /** Empty for an app access token. */
-  readonly scopes: readonly string[];
 }
 
-export interface AccessToken extends TokenOwner {
-  readonly expiresAtMs: number;
+/** Whom an access token belongs to, and what it allows. */
+export interface TokenOwner extends Owner {
+  /** Empty for an app access token. */
+  readonly scopes: readonly string[];
 }
 
 const maxTokens = 10_000;
@@ -64,72 +64,61 @@ export class ExpiringStore<Value> {
   }
 }
 
-/** Access tokens of applications and users. Disconnecting an application invalidates the user's tokens for that application. */
+/** Access tokens of applications and users, and refresh tokens of users. */
 @Injectable()
-export class AccessTokens {
-  private readonly tokens = new ExpiringStore<TokenOwner>(maxTokens);
+export class Tokens {
+  private readonly accessTokens = new ExpiringStore<TokenOwner>(maxTokens);
+  private readonly refreshTokens = new ExpiringStore<TokenOwner>(maxTokens);
 
   constructor(
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
     @Inject(Grants) grants: Grants,
   ) {
-    grants.changes.on('revoked', (consent) => this.tokens.deleteWhere((owner) => isOf(consent, owner)));
+    grants.changes.on('revoked', ({ clientId, userId }) => {
+      for (const tokens of [this.accessTokens, this.refreshTokens])
+        tokens.deleteWhere((owner) => owner.clientId === clientId && owner.userId === userId);
+    });
   }
 
   issue(owner: TokenOwner): { token: string; expiresInSeconds: number } {
     const { token_seconds, user_token_seconds } = this.limits.current;
     const expiresInSeconds = owner.userId === null ? token_seconds : user_token_seconds;
-    return { token: this.tokens.add(owner, expiresInSeconds), expiresInSeconds };
+    return { token: this.accessTokens.add(owner, expiresInSeconds), expiresInSeconds };
   }
 
-  /** Returns undefined if the token is unknown or expired. */
-  find(token: string): AccessToken | undefined {
-    const found = this.tokens.find(token);
+  /** Returns undefined if the access token is unknown or expired. */
+  find(token: string): (TokenOwner & { expiresAtMs: number }) | undefined {
+    const found = this.accessTokens.find(token);
     return found && { ...found.value, expiresAtMs: found.expiresAtMs };
   }
 
-  /** Also revokes an expired token. Returns false if the application has no such token. */
+  /** Revokes an access token, even an expired one. Returns false if the application has no such token. */
   revoke(token: string, clientId: string): boolean {
-    return this.tokens.find(token, 0)?.value.clientId === clientId && this.tokens.delete(token);
+    return this.accessTokens.find(token, 0)?.value.clientId === clientId && this.accessTokens.delete(token);
   }
 
+  /** Revokes all access tokens, and returns their number. */
   revokeAll(): number {
-    return this.tokens.deleteWhere(() => true);
-  }
-}
-
-/**
- * Refresh tokens of users (docs/platform-facts.md §4.8):
- * - A public client's token is valid once, and it expires.
- * - A confidential client's token is valid until the user disconnects the application.
- */
-@Injectable()
-export class RefreshTokens {
-  private readonly tokens = new ExpiringStore<TokenOwner>(maxTokens);
-
-  constructor(
-    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
-    @Inject(Grants) grants: Grants,
-  ) {
-    grants.changes.on('revoked', (consent) => this.tokens.deleteWhere((owner) => isOf(consent, owner)));
+    return this.accessTokens.deleteWhere(() => true);
   }
 
-  issue(owner: TokenOwner, { secret }: Application): string {
-    return this.tokens.add(owner, secret === null ? this.limits.current.refresh_token_seconds : Infinity);
+  /** A confidential client's refresh token does not expire (docs/platform-facts.md §4.8). */
+  issueRefreshToken(owner: TokenOwner, { secret }: Application): string {
+    const seconds = secret === null ? this.limits.current.refresh_token_seconds : Infinity;
+    return this.refreshTokens.add(owner, seconds);
   }
 
-  /** Returns the owner and the token for the next refresh. Returns undefined for an invalid token. */
-  use(token: string, application: Application): { owner: TokenOwner; next: string } | undefined {
-    const owner = this.tokens.find(token)?.value;
+  /**
+   * Returns the owner and the refresh token for the next refresh: a new one for a public client, whose refresh tokens are valid once.
+   * Returns undefined for an invalid refresh token.
+   */
+  refresh(token: string, application: Application): { owner: TokenOwner; next: string } | undefined {
+    const owner = this.refreshTokens.find(token)?.value;
     if (owner?.clientId !== application.clientId) return undefined;
     if (application.secret !== null) return { owner, next: token };
-    this.tokens.delete(token);
-    return { owner, next: this.issue(owner, application) };
+    this.refreshTokens.delete(token);
+    return { owner, next: this.issueRefreshToken(owner, application) };
   }
-}
-
-function isOf({ clientId, userId }: Consent, owner: TokenOwner): boolean {
-  return owner.clientId === clientId && owner.userId === userId;
 }
 
 /** Reads the token from an Authorization header (docs/platform-facts.md §4.1). */

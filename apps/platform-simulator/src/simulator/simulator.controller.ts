@@ -2,12 +2,12 @@ import { Body, Controller, Get, HttpCode, Inject, Patch, Post } from '@nestjs/co
 import { Type } from 'class-transformer';
 import { IsNumber, IsOptional, Max, Min, ValidateIf, ValidateNested } from 'class-validator';
 import { ApiFaultsService } from '../behavior/api-faults.service.js';
-import { FaultsDto, FaultsService, type FaultsView } from '../behavior/faults.service.js';
+import { FaultsDto, FaultsService } from '../behavior/faults.service.js';
 import { NotificationGenerator } from '../notifications/notification-generator.service.js';
 import { maxRate } from '../platform-simulator.config.js';
 import { DeliveryCounts } from '../transports/delivery.service.js';
-import { describeUser, type SimulatedUser } from '../users/users.service.js';
-import { simulatedTypes, type SimulatedType } from '../world/lively-events.js';
+import { describeUser } from '../users/users.service.js';
+import { simulatedTypes } from '../world/lively-events.js';
 import { World } from '../world/world.js';
 import { ScenarioPlayer } from './scenario-player.service.js';
 import { PlayScenarioDto, scenarios, type Scenario, type ScenarioName } from './scenarios.js';
@@ -27,24 +27,7 @@ export class ChangeSimulatorDto {
   faults?: FaultsDto;
 }
 
-export interface SimulatorView {
-  simulation: true;
-  description: string;
-  seed: string;
-  /** Events per second. */
-  rate: number;
-  faults: FaultsView;
-  /** Only the initial broadcasters. `GET /simulator/users` lists all users. */
-  broadcasters: SimulatedUser[];
-  users: number;
-  live_streams: number;
-  /** Event types that the generator produces. */
-  event_types: readonly SimulatedType[];
-  /** Calls to the platform's API, by `METHOD path`. */
-  requests: Record<string, number>;
-  /** `missed` counts events that were skipped because callbacks were slower than the rate. */
-  notifications: ReturnType<DeliveryCounts['view']> & { missed: number };
-}
+export type SimulatorView = ReturnType<SimulatorController['view']>;
 
 const description =
   'This is a SIMULATION of a streaming platform for development, demos, and tests. ' +
@@ -62,18 +45,23 @@ export class SimulatorController {
   ) {}
 
   @Get()
-  view(): SimulatorView {
+  view() {
     return {
       simulation: true,
       description,
       seed: this.world.seed,
+      /** Events per second. */
       rate: this.generator.rate,
       faults: this.faults.view(Date.now()),
+      /** Only the initial broadcasters. `GET /simulator/users` lists all users. */
       broadcasters: this.world.channels.map(({ broadcaster }) => describeUser(this.world, broadcaster)),
       users: this.world.users.size,
       live_streams: this.world.broadcasts.liveCount,
+      /** Event types that the generator produces. */
       event_types: simulatedTypes,
+      /** Calls to the platform's API, by `METHOD path`. */
       requests: this.apiFaults.viewRequests(),
+      /** `missed` counts events that were skipped because callbacks were slower than the rate. */
       notifications: { ...this.counts.view(), missed: this.generator.missed },
     };
   }

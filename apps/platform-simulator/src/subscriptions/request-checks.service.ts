@@ -5,12 +5,13 @@ import { IsBoolean, IsObject, IsOptional, ValidateNested } from 'class-validator
 import { ConduitsService } from '../conduits/conduits.service.js';
 import { IsFilledText } from '../http/validation.js';
 import { Grants } from '../oauth/grants.js';
-import type { TokenOwner } from '../oauth/tokens.js';
-import { TransportDto } from '../transports/transport.js';
+import type { Owner, TokenOwner } from '../oauth/tokens.js';
+import { TransportDto, type Transport } from '../transports/transport.js';
+import { Transports, type SocketTransport } from '../transports/transports.service.js';
 import type { Condition } from '../world/payloads/scene.js';
 import { World } from '../world/world.js';
 import { costOf, findConditionFault, isWithdrawn, listRequiredGrants } from './event-type.js';
-import { usersIn } from './subscription.js';
+import { channelOf, usersIn } from './subscription.js';
 
 /** Body of `POST /helix/eventsub/subscriptions`. event-type.ts checks the condition, because its keys depend on the type. */
 export class CreateSubscriptionDto {
@@ -37,15 +38,17 @@ export class CreateSubscriptionDto {
 export interface CheckedRequest {
   condition: Condition;
   cost: number;
+  transport: Transport;
 }
 
-/** Checks everything in a subscription request except the limits and the transport's address. */
+/** Checks everything in a subscription request except the limits, and creates the transport. */
 @Injectable()
 export class RequestChecks {
   constructor(
     @Inject(World) private readonly world: World,
     @Inject(Grants) private readonly grants: Grants,
     @Inject(ConduitsService) private readonly conduits: ConduitsService,
+    @Inject(Transports) private readonly transports: Transports,
   ) {}
 
   check(caller: TokenOwner, request: CreateSubscriptionDto): CheckedRequest {
@@ -58,7 +61,27 @@ export class RequestChecks {
     const hasAuthorized = usersIn(condition).some((userId) =>
       this.grants.hasAuthorized({ clientId, userId }),
     );
-    return { condition, cost: costOf(row, hasAuthorized) };
+    const transport = this.createTransport(caller, request.transport, condition);
+    return { condition, cost: costOf(row, hasAuthorized), transport };
+  }
+
+  private createTransport(owner: Owner, requested: TransportDto, condition: Condition): Transport {
+    switch (requested.method) {
+      case 'webhook':
+        return this.transports.webhook(requested);
+      case 'websocket':
+        return this.useSocket(owner, requested.session_id);
+      case 'conduit':
+        return this.conduits.transport(owner.clientId, requested.conduit_id, channelOf(condition) ?? '');
+    }
+  }
+
+  /** Rejects a second user, because a socket can serve only one user (docs/platform-facts.md §2). */
+  private useSocket({ clientId, userId }: Owner, sessionId: string): SocketTransport {
+    const transport = this.transports.socket(sessionId);
+    const owner = (transport.session.owner ??= { clientId, userId });
+    if (owner.clientId === clientId && owner.userId === userId) return transport;
+    throw new BadRequestException('websocket transport cannot have subscriptions created by different users');
   }
 
   private checkCondition(

@@ -6,7 +6,6 @@ import { Grants } from '../oauth/grants.js';
 import { SocketServer } from '../transports/socket-server.service.js';
 import type { SocketSession, SocketStatus } from '../transports/socket-session.js';
 import { addressOf } from '../transports/transport.js';
-import { SubscriptionTransports } from './subscription-transports.service.js';
 import { SubscriptionsService } from './subscriptions.service.js';
 
 // Time for which the subscriptions of a lost socket stay in the list, in seconds. The platform lists them for at least a minute
@@ -18,7 +17,6 @@ const listedFor = 60;
 export class SubscriptionEndings {
   constructor(
     @Inject(SubscriptionsService) private readonly subscriptions: SubscriptionsService,
-    @Inject(SubscriptionTransports) private readonly transports: SubscriptionTransports,
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
     @Inject(SocketServer) sockets: SocketServer,
     @Inject(Grants) grants: Grants,
@@ -30,7 +28,7 @@ export class SubscriptionEndings {
   }
 
   private onSocketEnded(session: SocketSession, status: SocketStatus): void {
-    const owner = this.transports.ownerOf(session);
+    const { owner } = session;
     if (!owner) return;
     const lost = this.subscriptions.disable(
       owner,

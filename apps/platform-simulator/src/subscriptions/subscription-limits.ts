@@ -1,7 +1,8 @@
 import { ConflictException, HttpException, HttpStatus } from '@nestjs/common';
+import type { Owner } from '../oauth/tokens.js';
 import { addressOf } from '../transports/transport.js';
 import type { SubscriptionRegistry } from './subscription-registry.js';
-import { isLiving, type Owner, type Subscription, type SubscriptionView } from './subscription.js';
+import { isLiving, type Subscription, type SubscriptionView } from './subscription.js';
 
 // Maximum subscriptions with the same type and condition (docs/platform-facts.md §4.5).
 const maxAlike = 3;

@@ -1,3 +1,5 @@
+import { IsOptionalText } from '../http/validation.js';
+import type { Owner } from '../oauth/tokens.js';
 import type { Audience, WorldEvent } from '../world/world.js';
 import {
   channelOf,
@@ -7,7 +9,6 @@ import {
   keyOfOwner,
   matchesCondition,
   usersIn,
-  type Owner,
   type Subscription,
   type SubscriptionView,
 } from './subscription.js';
@@ -118,13 +119,22 @@ interface Account {
   totalCost: number;
 }
 
-/** At most one field is set. */
-export interface SubscriptionFilter {
-  status?: string | undefined;
-  type?: string | undefined;
-  user_id?: string | undefined;
-  subscription_id?: string | undefined;
-  conduit_id?: string | undefined;
+/** At most one filter is allowed. */
+export class SubscriptionFilter {
+  @IsOptionalText()
+  status?: string;
+
+  @IsOptionalText()
+  type?: string;
+
+  @IsOptionalText()
+  user_id?: string;
+
+  @IsOptionalText()
+  subscription_id?: string;
+
+  @IsOptionalText()
+  conduit_id?: string;
 }
 
 export interface SubscriptionPage {

@@ -1,4 +1,4 @@
-import type { TokenOwner } from '../oauth/tokens.js';
+import type { Owner } from '../oauth/tokens.js';
 import type { Transport, TransportView } from '../transports/transport.js';
 import type { Condition, EventPayload } from '../world/payloads/scene.js';
 
@@ -14,10 +14,7 @@ export interface SubscriptionView {
   readonly created_at: string;
 }
 
-/** Who owns subscriptions: an application, or a user whose access tokens created them. */
-export type Owner = Pick<TokenOwner, 'clientId' | 'userId'>;
-
-/** A subscription with data that the platform does not show. */
+/** A subscription with data that the platform does not show. It belongs to the owner of the access token that created it. */
 export interface Subscription extends Owner {
   readonly view: SubscriptionView;
   readonly transport: Transport;

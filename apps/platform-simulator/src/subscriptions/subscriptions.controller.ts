@@ -14,25 +14,11 @@ import { IsOptionalText } from '../http/validation.js';
 import { Caller, PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import type { TokenOwner } from '../oauth/tokens.js';
 import { CreateSubscriptionDto } from './request-checks.service.js';
+import { SubscriptionFilter } from './subscription-registry.js';
 import { SubscriptionsService, type SubscriptionList } from './subscriptions.service.js';
 
-/** Query of `GET /helix/eventsub/subscriptions`. At most one filter is allowed. */
-export class ListSubscriptionsDto {
-  @IsOptionalText()
-  status?: string;
-
-  @IsOptionalText()
-  type?: string;
-
-  @IsOptionalText()
-  user_id?: string;
-
-  @IsOptionalText()
-  subscription_id?: string;
-
-  @IsOptionalText()
-  conduit_id?: string;
-
+/** Query of `GET /helix/eventsub/subscriptions`. */
+class ListSubscriptionsDto extends SubscriptionFilter {
   @IsOptionalText()
   after?: string;
 }

@@ -5,7 +5,7 @@ import { LOGGER, type Logger } from '@stream-events/service';
 import { PlatformLimits } from '../behavior/platform-limits.js';
 import { decodeCursor, paginate, type Pagination } from '../http/request-parameters.js';
 import type { Consent } from '../oauth/grants.js';
-import type { TokenOwner } from '../oauth/tokens.js';
+import type { Owner, TokenOwner } from '../oauth/tokens.js';
 import type { Reply } from '../transports/delivery.service.js';
 import { createEnvelope, formatTimestamp, type Envelope } from '../transports/message.js';
 import type { Transport } from '../transports/transport.js';
@@ -14,16 +14,8 @@ import type { Audience, WorldEvent } from '../world/world.js';
 import { listRequiredGrants } from './event-type.js';
 import { RequestChecks, type CreateSubscriptionDto } from './request-checks.service.js';
 import { makeRoom, maxSocketCost } from './subscription-limits.js';
-import { SubscriptionRegistry } from './subscription-registry.js';
-import { SubscriptionTransports } from './subscription-transports.service.js';
-import {
-  isLiving,
-  type Owner,
-  type RevocationStatus,
-  type Subscription,
-  type SubscriptionView,
-} from './subscription.js';
-import type { ListSubscriptionsDto } from './subscriptions.controller.js';
+import { SubscriptionRegistry, type SubscriptionFilter } from './subscription-registry.js';
+import { isLiving, type RevocationStatus, type Subscription, type SubscriptionView } from './subscription.js';
 
 /** Totals per application, or per user for user access tokens. */
 export interface SubscriptionTotals {
@@ -52,15 +44,13 @@ export class SubscriptionsService {
 
   constructor(
     @Inject(RequestChecks) private readonly checks: RequestChecks,
-    @Inject(SubscriptionTransports) private readonly transports: SubscriptionTransports,
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Sends the challenge to a webhook without waiting for its response. */
   create(caller: TokenOwner, request: CreateSubscriptionDto): SubscriptionView {
-    const { condition, cost } = this.checks.check(caller, request);
-    const transport = this.transports.create(caller, request.transport, condition);
+    const { condition, cost, transport } = this.checks.check(caller, request);
     const isWebhook = transport instanceof WebhookTransport;
     const view: SubscriptionView = {
       id: randomUUID(), // random, not derived from the seed: receivers remember ids for longer than a simulation runs
@@ -79,7 +69,7 @@ export class SubscriptionsService {
   }
 
   /** A page of the owner's subscriptions. */
-  list(owner: Owner, { after, ...filter }: ListSubscriptionsDto): SubscriptionList {
+  list(owner: Owner, { after, ...filter }: SubscriptionFilter & { after?: string }): SubscriptionList {
     if (Object.values<unknown>(filter).filter((value) => value !== undefined).length > 1) {
       throw new BadRequestException(
         'status, type, user_id, subscription_id, and conduit_id are mutually exclusive',

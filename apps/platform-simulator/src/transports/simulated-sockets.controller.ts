@@ -53,7 +53,7 @@ export class SimulatedSocketsController {
       case 'close':
         return session.close(code);
       case 'reconnect':
-        return this.server.requestReconnect(session);
+        return session.reconnect();
       case 'silence':
         session.isSilent = true;
         return;

@@ -6,9 +6,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { FaultsService } from '../behavior/faults.service.js';
 import { PlatformLimits } from '../behavior/platform-limits.js';
 import { ControlAccess } from '../http/control-access.js';
-import { closeSocket, SocketSession, type SocketStatus } from './socket-session.js';
-
-const path = '/ws';
+import { closeSocket, socketPath, SocketSession, type SocketStatus } from './socket-session.js';
 
 // Maximum number of sessions, to bound memory. No test needs more.
 const maxSessions = 2_000;
@@ -27,8 +25,6 @@ export class SocketServer implements OnModuleDestroy {
     maxPayload: 64 * 1024,
   });
   private readonly sessions = new Map<string, SocketSession>();
-  /** The address that each client connected to. The reconnect URL must use it too. */
-  private readonly hosts = new WeakMap<SocketSession, string>();
 
   constructor(
     @Inject(PlatformLimits) private readonly limits: PlatformLimits,
@@ -41,7 +37,7 @@ export class SocketServer implements OnModuleDestroy {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy()); // Node reports errors of a socket without a request here
       const url = new URL(request.url ?? '', 'ws://simulator');
-      if (url.pathname !== path) return refuse(socket, '404 Not Found');
+      if (url.pathname !== socketPath) return refuse(socket, '404 Not Found');
       if (this.access.isForeignOrigin(request)) return refuse(socket, '403 Forbidden');
       if (this.faults.apiAt(Date.now()).mode === 'down') return void socket.destroy();
       if (this.sessions.size >= maxSessions) return refuse(socket, '503 Service Unavailable');
@@ -64,12 +60,6 @@ export class SocketServer implements OnModuleDestroy {
     return [session];
   }
 
-  /** Asks the client to reconnect, as the platform does before it closes a socket. */
-  requestReconnect(session: SocketSession): void {
-    const host = this.hosts.get(session) ?? '';
-    session.reconnect((challenge) => `ws://${host}${path}?challenge=${challenge}&id=${session.id}`);
-  }
-
   onModuleDestroy(): void {
     for (const session of this.sessions.values()) session.terminate();
   }
@@ -79,9 +69,8 @@ export class SocketServer implements OnModuleDestroy {
     if (challenge !== null) return this.resume(socket, query.get('id') ?? '', challenge);
     const secondMs = this.limits.current.socket_second_ms;
     const keepaliveSeconds = readKeepalive(query.get('keepalive_timeout_seconds'));
-    const session = new SocketSession(socket, { keepaliveSeconds, secondMs });
+    const session = new SocketSession(socket, { host, keepaliveSeconds, secondMs });
     this.sessions.set(session.id, session);
-    this.hosts.set(session, host);
     session.events.once('ended', (status) => {
       this.sessions.delete(session.id);
       this.events.emit('ended', session, status);

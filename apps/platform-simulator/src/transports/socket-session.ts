@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
+import type { Owner } from '../oauth/tokens.js';
 import { formatTimestamp, type Envelope } from './message.js';
 
 /**
@@ -56,11 +57,15 @@ export interface SocketView {
   disconnected_at?: string;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
+  /** The host and port that the client connected to. The reconnect URL must use it too. */
+  host: string;
   keepaliveSeconds: number;
   /** Milliseconds per second of the socket server. Tests shorten it. */
   secondMs: number;
 }
+
+export const socketPath = '/ws';
 
 // In seconds (docs/platform-facts.md §2). The platform does not publish its ping interval; its command-line tool uses 5 s.
 const unusedAfter = 10;
@@ -87,6 +92,10 @@ export class SocketSession {
   /** Delay before each frame. */
   delayMs = 0;
   isOpen = true;
+  /** The owner of the first subscription. A socket can serve only one owner (docs/platform-facts.md §2). */
+  owner: Owner | null = null;
+  /** Whether the session was ever assigned to a shard. The platform allows only one shard per session. */
+  isShard = false;
   /** Single-use secret in the reconnect URL. Null unless a reconnect is in progress. */
   challenge: string | null = null;
   private readonly timers: { unused?: NodeJS.Timeout; grace?: NodeJS.Timeout; keepalive?: NodeJS.Timeout } =
@@ -116,14 +125,14 @@ export class SocketSession {
     return this.isOpen;
   }
 
-  /** Asks the client to connect to a new URL within the grace time. */
-  reconnect(createUrl: (challenge: string) => string): void {
+  /** Asks the client to connect to a new URL within the grace time, as the platform does before it closes a socket. */
+  reconnect(): void {
     if (this.challenge !== null) return;
     this.challenge = randomBytes(16).toString('hex');
     this.writeAboutSession('session_reconnect', {
       status: 'reconnecting',
       keepalive_timeout_seconds: null,
-      reconnect_url: createUrl(this.challenge),
+      reconnect_url: `ws://${this.options.host}${socketPath}?challenge=${this.challenge}&id=${this.id}`,
     });
     this.timers.grace = this.after(graceTime, () => this.close(4004));
   }

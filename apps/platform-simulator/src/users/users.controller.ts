@@ -14,13 +14,18 @@ const maxUsers = 100;
 // Maximum user ids per request for authorizations (docs/platform-facts.md §4.1).
 const maxAuthorized = 10;
 
-@Controller('helix/users')
+/** The platform's users (docs/platform-facts.md §4.4), and the scopes that they have granted (§4.1). */
+@Controller('helix')
 @UseGuards(PlatformApiGuard)
 export class UsersController {
-  constructor(@Inject(World) private readonly world: World) {}
+  constructor(
+    @Inject(World) private readonly world: World,
+    @Inject(Grants) private readonly grants: Grants,
+    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
+  ) {}
 
   /** Omits unknown users. If the request has neither ids nor logins, returns the user of the access token. */
-  @Get()
+  @Get('users')
   find(
     @Caller() { userId }: TokenOwner,
     @Headers('host') host: string,
@@ -42,20 +47,10 @@ export class UsersController {
     ];
     return { data: [...new Set(found)].flatMap((user) => (user ? [viewUser(user, host)] : [])) };
   }
-}
 
-/** Lists which scopes users have granted, in the order of the query (docs/platform-facts.md §4.1). */
-@Controller('helix/authorization/users')
-@UseGuards(PlatformApiGuard)
-export class AuthorizedUsersController {
-  constructor(
-    @Inject(World) private readonly world: World,
-    @Inject(Grants) private readonly grants: Grants,
-    @Inject(PlatformLimits) private readonly limits: PlatformLimits,
-  ) {}
-
-  @Get()
-  list(@Caller() caller: TokenOwner, @Query('user_id') userId: Repeated): { data: object[] } {
+  /** Omits unknown users. Keeps the order of the query. */
+  @Get('authorization/users')
+  listAuthorized(@Caller() caller: TokenOwner, @Query('user_id') userId: Repeated): { data: object[] } {
     requireAppToken(caller);
     const ids = readRepeated('user_id', userId);
     if (ids.length === 0) throw new BadRequestException('the query parameter user_id is missing');

@@ -56,37 +56,11 @@ const broadcasterNames = [
 ];
 
 const viewerNames = [
-  ...['amber_fox', 'BinaryBard', 'CaptainCrumb', 'dizzy_dolphin', 'EchoEagle', 'frostbyte42', 'GiddyGoat'],
-  ...[
-    'HazelHush',
-    'inky_iguana',
-    'JollyJinx',
-    'KiteKnight',
-    'lemonlynx',
-    'MossyMole',
-    'NimbusNine',
-    'oaky_owl',
-  ],
-  ...[
-    'PebblePanda',
-    'QuirkyQuail',
-    'rustyrobot',
-    'SilentSparrow',
-    'TealTurtle',
-    'umbra_unicorn',
-    'VelvetVole',
-  ],
-  ...[
-    'WaveWalrus',
-    'xeno_xerus',
-    'YonderYak',
-    'ZestyZebra',
-    'BramblePie',
-    'CloverClub',
-    'DuskDrummer',
-    'fernfriend',
-  ],
-];
+  'amber_fox BinaryBard CaptainCrumb dizzy_dolphin EchoEagle frostbyte42 GiddyGoat HazelHush',
+  'inky_iguana JollyJinx KiteKnight lemonlynx MossyMole NimbusNine oaky_owl PebblePanda',
+  'QuirkyQuail rustyrobot SilentSparrow TealTurtle umbra_unicorn VelvetVole WaveWalrus xeno_xerus',
+  'YonderYak ZestyZebra BramblePie CloverClub DuskDrummer fernfriend',
+].flatMap((names) => names.split(' '));
 
 const languages = ['en', 'en', 'en', 'de', 'es', 'fr'];
 const colors = ['#FF4500', '#2E8B57', '#1E90FF', '#DAA520', '#8A2BE2', '#FF69B4', '#00C7AC', ''];

@@ -1,7 +1,7 @@
 import { Broadcasts } from './broadcasts.js';
 import { livelyEvents, needsStream } from './lively-events.js';
 import { buildEvent } from './payloads/build-event.js';
-import type { Condition, EventPayload, Scene } from './payloads/scene.js';
+import { createScene, type Condition, type EventPayload } from './payloads/scene.js';
 import {
   categories,
   createBroadcasters,
@@ -153,11 +153,9 @@ export class World {
         ? this.channels.filter((other) => other !== channel)
         : [this.channel(otherBroadcasterId)];
     const listener = this.personOf(condition.user_id) ?? viewer;
-    const scene: Scene = {
-      ...{ random, channel, viewer, otherViewer, listener, condition, now },
-      otherChannel: random.pick(others),
-    };
-    return buildEvent(type, version, scene);
+    const otherChannel = random.pick(others);
+    const scene = { random, channel, otherChannel, viewer, otherViewer, listener, condition, now };
+    return buildEvent(type, version, createScene(scene));
   }
 
   private personOf(id: string | undefined): Person | undefined {

@@ -1,5 +1,5 @@
 import { createPhrase } from './chat-texts.js';
-import { identify, identifyBoth, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
+import { identify, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
 
 /** Events about users' accounts and the application. Most concern no channel. */
 export const accountBuilders: PayloadBuilders = {
@@ -84,7 +84,7 @@ function buyFromExtension(scene: Scene): EventPayload {
   return {
     extension_client_id: condition.extension_client_id ?? random.uuid().replaceAll('-', ''),
     id: random.uuid(),
-    ...identifyBoth(scene),
+    ...scene.userFields,
     product: { name: 'Confetti', bits: random.pick([10, 100]), sku: 'confetti', in_development: false },
   };
 }

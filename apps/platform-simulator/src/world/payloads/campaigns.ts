@@ -1,12 +1,4 @@
-import {
-  after,
-  identify,
-  identifyBoth,
-  identifyBroadcaster,
-  type EventPayload,
-  type PayloadBuilders,
-  type Scene,
-} from './scene.js';
+import { after, identify, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
 
 const goalTypes = [
   'follow',
@@ -40,7 +32,7 @@ function hypeTrain(scene: Scene): EventPayload {
   );
   return {
     id: random.uuid(),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     total: bits + subscription,
     top_contributions: [
       { ...identify('user', viewer), type: 'bits', total: bits },
@@ -87,7 +79,7 @@ function goal(scene: Scene): EventPayload {
   const target = random.pick([50, 100, 500, 1_000]);
   return {
     id: random.uuid(),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     type: random.pick(goalTypes),
     description: 'Together we can do it',
     current_amount: random.integer(0, target - 1),
@@ -125,7 +117,7 @@ function donate(scene: Scene): EventPayload {
   return {
     id: random.uuid(),
     campaign_id: random.uuid(),
-    ...identifyBoth(scene),
+    ...scene.userFields,
     ...charity,
     amount: euros(random.integer(100, 10_000)),
   };

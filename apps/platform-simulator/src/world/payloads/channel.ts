@@ -2,7 +2,7 @@ import type { Person } from '../population.js';
 import {
   after,
   identify,
-  identifyBroadcaster,
+  identifyModerator,
   pickModerator,
   type EventPayload,
   type PayloadBuilders,
@@ -61,7 +61,7 @@ function beginAdBreak(scene: Scene): EventPayload {
     duration_seconds: random.pick([30, 60, 90, 180]),
     started_at: now.toISOString(),
     is_automatic: isAutomatic,
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     ...identify('requester_user', isAutomatic ? channel.broadcaster : pickModerator(scene)),
   };
 }
@@ -80,9 +80,9 @@ function raid({ random, channel, otherChannel, condition }: Scene): EventPayload
 function giveShoutout(scene: Scene): EventPayload {
   const { random, otherChannel, now } = scene;
   return {
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     ...identify('to_broadcaster_user', otherChannel.broadcaster),
-    ...identify('moderator_user', pickModerator(scene)),
+    ...identifyModerator(scene),
     viewer_count: random.integer(3, 900),
     started_at: now.toISOString(),
     // The platform allows one shoutout per 2 minutes, and one per hour for the same channel.
@@ -94,7 +94,7 @@ function giveShoutout(scene: Scene): EventPayload {
 function receiveShoutout(scene: Scene): EventPayload {
   const { random, otherChannel, now } = scene;
   return {
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     ...identify('from_broadcaster_user', otherChannel.broadcaster),
     viewer_count: random.integer(3, 900),
     started_at: now.toISOString(),
@@ -106,7 +106,7 @@ function shareChat(scene: Scene): EventPayload {
   const host = random.pick([channel, otherChannel]);
   return {
     session_id: random.uuid(),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     ...identify('host_broadcaster_user', host.broadcaster),
   };
 }
@@ -125,7 +125,7 @@ function perhapsModerator(scene: Scene): EventPayload {
 
 function beginGuestStar(scene: Scene): EventPayload {
   return {
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     session_id: scene.random.uuid(),
     started_at: scene.now.toISOString(),
     ...perhapsModerator(scene),
@@ -135,7 +135,7 @@ function beginGuestStar(scene: Scene): EventPayload {
 function endGuestStar(scene: Scene): EventPayload {
   const { random, channel, now } = scene;
   return {
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     session_id: random.uuid(),
     started_at: after(now, -random.integer(300, 7_200)),
     ended_at: now.toISOString(),
@@ -149,7 +149,7 @@ function updateGuest(scene: Scene): EventPayload {
   const { random, viewer, channel } = scene;
   const isPresent = random.chance(0.7);
   return {
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     session_id: random.uuid(),
     ...identify('moderator_user', random.chance(0.5) ? pickModerator(scene) : null),
     ...identify('guest_user', isPresent ? viewer : null),
@@ -165,7 +165,7 @@ function updateGuest(scene: Scene): EventPayload {
 function updateGuestStarSettings(scene: Scene): EventPayload {
   const { random } = scene;
   return {
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     is_moderator_send_live_enabled: random.chance(0.5),
     slot_count: random.integer(1, 5),
     is_browser_source_audio_enabled: random.chance(0.8),

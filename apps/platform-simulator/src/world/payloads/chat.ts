@@ -9,7 +9,6 @@ import {
 import {
   emptyDetails,
   identify,
-  identifyBroadcaster,
   type EventPayload,
   type PayloadBuilder,
   type PayloadBuilders,
@@ -20,7 +19,7 @@ import {
 export const chatBuilders: PayloadBuilders = {
   'channel.chat.message': chat,
   'channel.chat.message_delete': (scene) => ({ ...targetViewer(scene), message_id: scene.random.uuid() }),
-  'channel.chat.clear': identifyBroadcaster,
+  'channel.chat.clear': (scene) => scene.broadcasterFields,
   'channel.chat.clear_user_messages': targetViewer,
   'channel.chat_settings.update': updateSettings,
   'channel.chat.user_message_hold': holdMessage,
@@ -36,7 +35,7 @@ function chat(scene: Scene): EventPayload {
   const { bits, ...message } = isCheer ? createCheerText(random) : { ...createMessage(scene), bits: 0 };
   return {
     ...emptyDetails('channel.chat.message', '1'),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     ...identify('chatter_user', viewer),
     message_id: random.uuid(),
     message,
@@ -65,14 +64,14 @@ function replyTo({ random, otherViewer }: Scene): EventPayload {
 }
 
 function targetViewer(scene: Scene): EventPayload {
-  return { ...identifyBroadcaster(scene), ...identify('target_user', scene.viewer) };
+  return { ...scene.broadcasterFields, ...identify('target_user', scene.viewer) };
 }
 
 function updateSettings(scene: Scene): EventPayload {
   const { random } = scene;
   const [isFollowerMode, isSlowMode] = [random.chance(0.3), random.chance(0.3)];
   return {
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     emote_mode: random.chance(0.2),
     follower_mode: isFollowerMode,
     follower_mode_duration_minutes: isFollowerMode ? random.pick([0, 10, 60]) : null,
@@ -87,7 +86,7 @@ function updateSettings(scene: Scene): EventPayload {
 function holdMessage(scene: Scene): EventPayload {
   const { random, listener } = scene;
   return {
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     ...identify('user', listener),
     message_id: random.uuid(),
     message: createHeldText(random),
@@ -170,7 +169,7 @@ function notice(scene: Scene): EventPayload {
   const type = isShared ? `shared_chat_${kind}` : kind;
   return {
     ...emptyDetails('channel.chat.notification', '1'),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     ...identify('chatter_user', viewer),
     chatter_is_anonymous: false,
     color: viewer.color,

@@ -3,94 +3,83 @@ import {
   after,
   emptyDetails,
   identify,
-  identifyBroadcaster,
-  pickModerator,
+  identifyModerator,
   type EventPayload,
   type PayloadBuilder,
   type PayloadBuilders,
   type Scene,
 } from './scene.js';
 
-/** Name of the action's detail field, and its builder. Null for an action without details. */
-type Action = { detail: string; describe: PayloadBuilder } | null;
-
-const viewer = (detail: string): Action => ({ detail, describe: nameViewer });
-
-/** Moderators' actions (docs/platform-facts.md §5.2). */
-const actions: Readonly<Record<string, Action>> = {
-  ban: { detail: 'ban', describe: giveReason },
-  timeout: { detail: 'timeout', describe: timeOut },
-  unban: viewer('unban'),
-  untimeout: viewer('untimeout'),
+/** Moderators' actions and their details; null for an action without details (docs/platform-facts.md §5.2). */
+const actions: Readonly<Record<string, PayloadBuilder | null>> = {
+  ban: giveReason,
+  timeout: timeOut,
+  unban: nameViewer,
+  untimeout: nameViewer,
   clear: null,
   emoteonly: null,
   emoteonlyoff: null,
-  followers: {
-    detail: 'followers',
-    describe: ({ random }) => ({ follow_duration_minutes: random.pick([0, 10, 60]) }),
-  },
+  followers: ({ random }) => ({ follow_duration_minutes: random.pick([0, 10, 60]) }),
   followersoff: null,
   uniquechat: null,
   uniquechatoff: null,
-  slow: { detail: 'slow', describe: ({ random }) => ({ wait_time_seconds: random.pick([3, 10, 30]) }) },
+  slow: ({ random }) => ({ wait_time_seconds: random.pick([3, 10, 30]) }),
   slowoff: null,
   subscribers: null,
   subscribersoff: null,
-  raid: {
-    detail: 'raid',
-    describe: ({ random, otherChannel }) => ({
-      ...identify('user', otherChannel.broadcaster),
-      viewer_count: random.integer(3, 900),
-    }),
-  },
-  unraid: {
-    detail: 'unraid',
-    describe: ({ otherChannel }) => identify('user', otherChannel.broadcaster),
-  },
-  delete: { detail: 'delete', describe: deleteMessage },
-  vip: viewer('vip'),
-  unvip: viewer('unvip'),
-  mod: viewer('mod'),
-  unmod: viewer('unmod'),
-  add_blocked_term: changeTerms('add', 'blocked'),
-  remove_blocked_term: changeTerms('remove', 'blocked'),
-  add_permitted_term: changeTerms('add', 'permitted'),
-  remove_permitted_term: changeTerms('remove', 'permitted'),
-  approve_unban_request: resolveUnbanRequest(true),
-  deny_unban_request: resolveUnbanRequest(false),
-  shared_chat_ban: { detail: 'shared_chat_ban', describe: giveReason },
-  shared_chat_unban: viewer('shared_chat_unban'),
-  shared_chat_timeout: { detail: 'shared_chat_timeout', describe: timeOut },
-  shared_chat_untimeout: viewer('shared_chat_untimeout'),
-  shared_chat_delete: { detail: 'shared_chat_delete', describe: deleteMessage },
+  raid: ({ random, otherChannel }) => ({
+    ...identify('user', otherChannel.broadcaster),
+    viewer_count: random.integer(3, 900),
+  }),
+  unraid: ({ otherChannel }) => identify('user', otherChannel.broadcaster),
+  delete: deleteMessage,
+  vip: nameViewer,
+  unvip: nameViewer,
+  mod: nameViewer,
+  unmod: nameViewer,
+  add_blocked_term: () => changeTerms('add', 'blocked'),
+  remove_blocked_term: () => changeTerms('remove', 'blocked'),
+  add_permitted_term: () => changeTerms('add', 'permitted'),
+  remove_permitted_term: () => changeTerms('remove', 'permitted'),
+  approve_unban_request: (scene) => resolveUnbanRequest(scene, true),
+  deny_unban_request: (scene) => resolveUnbanRequest(scene, false),
+  shared_chat_ban: giveReason,
+  shared_chat_unban: nameViewer,
+  shared_chat_timeout: timeOut,
+  shared_chat_untimeout: nameViewer,
+  shared_chat_delete: deleteMessage,
 };
 
-/** Actions that only version 2 has. */
-const warning: Readonly<Record<string, Action>> = {
-  warn: {
-    detail: 'warn',
-    describe: (scene) => ({ ...giveReason(scene), chat_rules_cited: ['Be kind'] }),
-  },
+/** Version 2 has one more action. */
+const actionsOfVersion2 = {
+  ...actions,
+  warn: (scene: Scene) => ({ ...giveReason(scene), chat_rules_cited: ['Be kind'] }),
 };
 
 /** Log of moderators' actions. All detail fields are null except the action's own. */
 export const moderationJournalBuilders: PayloadBuilders = {
   'channel.moderate/1': (scene) => record(scene, '1', actions),
-  'channel.moderate/2': (scene) => record(scene, '2', { ...actions, ...warning }),
+  'channel.moderate/2': (scene) => record(scene, '2', actionsOfVersion2),
 };
 
 function record(scene: Scene, version: string, known: typeof actions): EventPayload {
   const { random, otherChannel } = scene;
-  const [name, action] = random.pick(Object.entries(known));
+  const [name, describe] = random.pick(Object.entries(known));
   const isShared = name.startsWith('shared_chat_');
   return {
     ...emptyDetails('channel.moderate', version),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     ...identify('source_broadcaster_user', isShared ? otherChannel.broadcaster : null),
-    ...identify('moderator_user', pickModerator(scene)),
+    ...identifyModerator(scene),
     action: name,
-    ...(action !== null && { [action.detail]: action.describe(scene) }),
+    ...(describe !== null && { [detailOf(name)]: describe(scene) }),
   };
+}
+
+/** The field with the details of an action: named like the action, except that some actions share a field. */
+function detailOf(action: string): string {
+  if (action.endsWith('_term')) return 'automod_terms';
+  return action.endsWith('_unban_request') ? 'unban_request' : action;
 }
 
 function nameViewer(scene: Scene): EventPayload {
@@ -110,18 +99,14 @@ function deleteMessage(scene: Scene): EventPayload {
   return { ...nameViewer(scene), message_id: random.uuid(), message_body: createPhrase(random) };
 }
 
-function changeTerms(action: string, list: string): Action {
-  const describe: PayloadBuilder = () => ({ action, list, terms: ['buy followers'], from_automod: false });
-  return { detail: 'automod_terms', describe };
+function changeTerms(action: string, list: string): EventPayload {
+  return { action, list, terms: ['buy followers'], from_automod: false };
 }
 
-function resolveUnbanRequest(isApproved: boolean): Action {
+function resolveUnbanRequest(scene: Scene, isApproved: boolean): EventPayload {
   return {
-    detail: 'unban_request',
-    describe: (scene) => ({
-      is_approved: isApproved,
-      ...nameViewer(scene),
-      moderator_message: createPhrase(scene.random),
-    }),
+    is_approved: isApproved,
+    ...nameViewer(scene),
+    moderator_message: createPhrase(scene.random),
   };
 }

@@ -2,8 +2,7 @@ import { createHeldText, createPhrase } from './chat-texts.js';
 import {
   after,
   identify,
-  identifyBoth,
-  identifyBroadcaster,
+  identifyModerator,
   pickModerator,
   type EventPayload,
   type PayloadBuilders,
@@ -19,11 +18,11 @@ export const moderationBuilders: PayloadBuilders = {
   'channel.unban': moderate,
   'channel.unban_request.create': requestUnban,
   'channel.unban_request.resolve': resolveUnbanRequest,
-  'channel.moderator.add': identifyBoth,
-  'channel.moderator.remove': identifyBoth,
-  'channel.vip.add': identifyBoth,
-  'channel.vip.remove': identifyBoth,
-  'channel.warning.acknowledge': identifyBoth,
+  'channel.moderator.add': (scene) => scene.userFields,
+  'channel.moderator.remove': (scene) => scene.userFields,
+  'channel.vip.add': (scene) => scene.userFields,
+  'channel.vip.remove': (scene) => scene.userFields,
+  'channel.warning.acknowledge': (scene) => scene.userFields,
   'channel.warning.send': warn,
   'channel.suspicious_user.message': suspect,
   'channel.suspicious_user.update': (scene) => ({
@@ -35,7 +34,7 @@ export const moderationBuilders: PayloadBuilders = {
 };
 
 function moderate(scene: Scene): EventPayload {
-  return { ...identifyBoth(scene), ...identify('moderator_user', pickModerator(scene)) };
+  return { ...scene.userFields, ...identifyModerator(scene) };
 }
 
 function ban(scene: Scene): EventPayload {
@@ -55,7 +54,7 @@ function requestUnban(scene: Scene): EventPayload {
   const { random, now } = scene;
   return {
     id: random.uuid(),
-    ...identifyBoth(scene),
+    ...scene.userFields,
     text: 'Sorry, I will be nicer from now on.',
     created_at: now.toISOString(),
   };
@@ -68,7 +67,7 @@ function resolveUnbanRequest(scene: Scene): EventPayload {
   const isCanceled = status === 'canceled';
   return {
     id: random.uuid(),
-    ...identifyBoth(scene),
+    ...scene.userFields,
     ...identify('moderator_user', isCanceled ? null : pickModerator(scene)),
     resolution_text: isCanceled || random.chance(0.3) ? null : createPhrase(random),
     status,
@@ -87,7 +86,7 @@ function warn(scene: Scene): EventPayload {
 function suspect(scene: Scene): EventPayload {
   const { random } = scene;
   return {
-    ...identifyBoth(scene),
+    ...scene.userFields,
     low_trust_status: random.pick(trustStatuses),
     shared_ban_channel_ids: random.chance(0.3) ? [random.digits(9)] : [],
     types: [random.pick(['manually_added', 'ban_evader', 'banned_in_shared_channel'])],
@@ -97,7 +96,7 @@ function suspect(scene: Scene): EventPayload {
 }
 
 function shield(scene: Scene): EventPayload {
-  return { ...identifyBroadcaster(scene), ...identify('moderator_user', pickModerator(scene)) };
+  return { ...scene.broadcasterFields, ...identifyModerator(scene) };
 }
 
 const categories = ['aggressive', 'bullying', 'sexual', 'swearing'];
@@ -116,7 +115,7 @@ export const automodBuilders: PayloadBuilders = {
 function holdMessage(scene: Scene): EventPayload {
   const { random, now } = scene;
   return {
-    ...identifyBoth(scene),
+    ...scene.userFields,
     message_id: random.uuid(),
     message: createHeldText(random),
     held_at: now.toISOString(),
@@ -148,7 +147,7 @@ function holdWithReason(scene: Scene): EventPayload {
 
 function judge(scene: Scene): EventPayload {
   return {
-    ...identify('moderator_user', pickModerator(scene)),
+    ...identifyModerator(scene),
     status: scene.random.pick(verdicts),
   };
 }
@@ -159,8 +158,8 @@ function updateSettings(scene: Scene): EventPayload {
   const overall = random.chance(0.5) ? random.integer(0, 4) : null;
   const level = (): number => overall ?? random.integer(0, 4);
   return {
-    ...identifyBroadcaster(scene),
-    ...identify('moderator_user', pickModerator(scene)),
+    ...scene.broadcasterFields,
+    ...identifyModerator(scene),
     overall_level: overall,
     bullying: level(),
     disability: level(),
@@ -176,8 +175,8 @@ function updateSettings(scene: Scene): EventPayload {
 function updateTerms(scene: Scene): EventPayload {
   const { random } = scene;
   return {
-    ...identifyBroadcaster(scene),
-    ...identify('moderator_user', pickModerator(scene)),
+    ...scene.broadcasterFields,
+    ...identifyModerator(scene),
     action: random.pick(['add_permitted', 'remove_permitted', 'add_blocked', 'remove_blocked']),
     from_automod: random.chance(0.3),
     terms: ['buy followers'],

@@ -1,13 +1,6 @@
 import type { Reward } from '../population.js';
 import { createPhrase, createPlainText, createTextWithEmotes, pickEmote } from './chat-texts.js';
-import {
-  after,
-  identifyBoth,
-  identifyBroadcaster,
-  type EventPayload,
-  type PayloadBuilders,
-  type Scene,
-} from './scene.js';
+import { after, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
 
 const automaticRewards = [
   { type: 'single_message_bypass_sub_mode', cost: 500 },
@@ -45,7 +38,7 @@ function describeReward(scene: Scene): EventPayload {
   const [hasLimit, hasUserLimit] = [random.chance(0.3), random.chance(0.3)];
   return {
     id,
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     is_enabled: true,
     is_paused: random.chance(0.1),
     is_in_stock: true,
@@ -75,7 +68,7 @@ function redeem(scene: Scene, status: string): EventPayload {
   const { id, title, cost, prompt, needsInput } = pickReward(scene);
   return {
     id: random.uuid(),
-    ...identifyBoth(scene),
+    ...scene.userFields,
     user_input: needsInput ? createPhrase(random) : '',
     status,
     reward: { id, title, cost, prompt },
@@ -91,7 +84,7 @@ function redeemAutomaticOld(scene: Scene): EventPayload {
   const message = isUnlock ? null : createTextWithEmotes(random);
   return {
     id: random.uuid(),
-    ...identifyBoth(scene),
+    ...scene.userFields,
     reward: { type, cost, unlocked_emote: isUnlock ? pickEmote(random) : null },
     message,
     ...(message !== null && { user_input: message.text }),
@@ -105,7 +98,7 @@ function redeemAutomatic(scene: Scene): EventPayload {
   const isUnlock = type.endsWith('emote_unlock');
   return {
     id: random.uuid(),
-    ...identifyBoth(scene),
+    ...scene.userFields,
     reward: { type, channel_points: cost, emote: isUnlock ? pickEmote(random) : null },
     message: isUnlock ? null : createPlainText(random),
     redeemed_at: now.toISOString(),
@@ -116,7 +109,7 @@ function redeemPowerUp(scene: Scene): EventPayload {
   const { random, now, condition } = scene;
   return {
     id: random.uuid(),
-    ...identifyBoth(scene),
+    ...scene.userFields,
     user_input: '',
     status: random.pick(['unfulfilled', 'fulfilled']),
     custom_power_up: { id: condition.reward_id ?? random.uuid(), title: 'Confetti', bits: 50, prompt: '' },

@@ -23,6 +23,10 @@ export interface Scene {
   /** The subscription's condition. Empty if there is no subscription. */
   readonly condition: Condition;
   readonly now: Date;
+  /** The broadcaster's id, login, and name, which most events have. */
+  readonly broadcasterFields: EventPayload;
+  /** The fields for the broadcaster and the acting viewer. */
+  readonly userFields: EventPayload;
 }
 
 /** Builds an event of one type. */
@@ -40,19 +44,23 @@ export function identify(prefix: string, person: Person | null): EventPayload {
   };
 }
 
-/** The broadcaster's id, login, and name, which most events have. */
-export function identifyBroadcaster({ channel }: Scene): EventPayload {
-  return identify('broadcaster_user', channel.broadcaster);
-}
-
-/** The fields for the broadcaster and the acting viewer. */
-export function identifyBoth(scene: Scene): EventPayload {
-  return { ...identifyBroadcaster(scene), ...identify('user', scene.viewer) };
+export function createScene(parts: Omit<Scene, 'broadcasterFields' | 'userFields'>): Scene {
+  const broadcasterFields = identify('broadcaster_user', parts.channel.broadcaster);
+  return {
+    ...parts,
+    broadcasterFields,
+    userFields: { ...broadcasterFields, ...identify('user', parts.viewer) },
+  };
 }
 
 /** Picks the broadcaster or a moderator, but never the viewer whom the event concerns. */
 export function pickModerator({ random, channel, viewer }: Scene): Person {
   return random.pick([channel.broadcaster, ...channel.moderators.filter(({ id }) => id !== viewer.id)]);
+}
+
+/** The fields for the acting moderator. */
+export function identifyModerator(scene: Scene): EventPayload {
+  return identify('moderator_user', pickModerator(scene));
 }
 
 /** Negative numbers give a time before `now`. */

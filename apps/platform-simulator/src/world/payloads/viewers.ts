@@ -1,18 +1,11 @@
 import { createCheerText, createPlainText, createTextWithEmotes, pickEmote } from './chat-texts.js';
-import {
-  identify,
-  identifyBoth,
-  identifyBroadcaster,
-  type EventPayload,
-  type PayloadBuilders,
-  type Scene,
-} from './scene.js';
+import { identify, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
 
 const tiers = ['1000', '1000', '1000', '2000', '3000'];
 
 /** Follows, subscriptions, gifts, and cheers. */
 export const viewerBuilders: PayloadBuilders = {
-  'channel.follow': (scene) => ({ ...identifyBoth(scene), followed_at: scene.now.toISOString() }),
+  'channel.follow': (scene) => ({ ...scene.userFields, followed_at: scene.now.toISOString() }),
   'channel.subscribe': subscribe,
   'channel.subscription.end': subscribe,
   'channel.subscription.gift': giveSubscriptions,
@@ -23,7 +16,7 @@ export const viewerBuilders: PayloadBuilders = {
 
 function subscribe(scene: Scene): EventPayload {
   const { random } = scene;
-  return { ...identifyBoth(scene), tier: random.pick(tiers), is_gift: random.chance(0.3) };
+  return { ...scene.userFields, tier: random.pick(tiers), is_gift: random.chance(0.3) };
 }
 
 function giveSubscriptions(scene: Scene): EventPayload {
@@ -32,7 +25,7 @@ function giveSubscriptions(scene: Scene): EventPayload {
   const total = random.pick([1, 1, 1, 5, 5, 10, 20]);
   return {
     ...identify('user', isAnonymous ? null : viewer),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     total,
     tier: random.pick(tiers),
     cumulative_total: isAnonymous || random.chance(0.3) ? null : total + random.integer(0, 80),
@@ -44,7 +37,7 @@ function resubscribe(scene: Scene): EventPayload {
   const { random, viewer } = scene;
   const months = viewer.subscribedMonths + 1;
   return {
-    ...identifyBoth(scene),
+    ...scene.userFields,
     tier: random.pick(tiers),
     message: createTextWithEmotes(random),
     cumulative_months: months,
@@ -60,7 +53,7 @@ function cheer(scene: Scene): EventPayload {
   return {
     is_anonymous: isAnonymous,
     ...identify('user', isAnonymous ? null : viewer),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     message: text,
     bits,
   };
@@ -72,7 +65,7 @@ function useBits(scene: Scene): EventPayload {
   const type = random.pick(['cheer', 'power_up', 'custom_power_up']);
   if (type === 'cheer') return cheerInBits(scene);
   return {
-    ...identifyBoth(scene),
+    ...scene.userFields,
     bits: random.pick([10, 50, 300]),
     type,
     message: random.chance(0.5) ? createPlainText(random) : null,
@@ -86,7 +79,7 @@ function cheerInBits(scene: Scene): EventPayload {
   const plain = fragments.map(({ mention: _mention, ...fragment }) => fragment);
   const message = { text, fragments: plain };
   // A cheer may omit the fields that it does not use, or set them to null.
-  return { ...identifyBoth(scene), bits, type: 'cheer', message, power_up: null };
+  return { ...scene.userFields, bits, type: 'cheer', message, power_up: null };
 }
 
 function describePowerUp({ random }: Scene): EventPayload {

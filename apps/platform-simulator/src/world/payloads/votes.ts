@@ -1,11 +1,4 @@
-import {
-  after,
-  identify,
-  identifyBroadcaster,
-  type EventPayload,
-  type PayloadBuilders,
-  type Scene,
-} from './scene.js';
+import { after, identify, type EventPayload, type PayloadBuilders, type Scene } from './scene.js';
 
 const polls = [
   { title: 'Which game next?', choices: ['Chess', 'Minecraft', 'Surprise us'] },
@@ -36,7 +29,7 @@ function poll(scene: Scene, isCounted: boolean): EventPayload {
   const hasPointsVoting = random.chance(0.5);
   return {
     id: random.uuid(),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     title,
     choices: choices.map((choice) => {
       const [points, votes] = [hasPointsVoting ? random.integer(0, 20) : 0, random.integer(0, 80)];
@@ -63,7 +56,7 @@ function predict(scene: Scene, isCounted: boolean): EventPayload {
   const { title, outcomes } = random.pick(predictions);
   return {
     id: random.uuid(),
-    ...identifyBroadcaster(scene),
+    ...scene.broadcasterFields,
     title,
     outcomes: outcomes.map((outcome, index) => ({
       id: random.uuid(),

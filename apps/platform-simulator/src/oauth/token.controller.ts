@@ -1,12 +1,24 @@
-import { BadRequestException, ForbiddenException, Inject, Injectable } from '@nestjs/common';
+import {
+  BadRequestException,
+  Body,
+  Controller,
+  HttpCode,
+  Inject,
+  Post,
+  Req,
+  UseInterceptors,
+} from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ApiFaultsService } from '../behavior/api-faults.service.js';
 import { FaultsService } from '../behavior/faults.service.js';
-import { Applications, type Application } from './applications.js';
+import { QueryAsBody } from '../http/request-parameters.js';
+import { Applications } from './applications.js';
 import { ConsentsService } from './consents.service.js';
-import { readText, type Parameters } from './parameters.js';
-import { AccessTokens, RefreshTokens, type TokenOwner } from './tokens.js';
+import { readOptional, readText, type Parameters } from './parameters.js';
+import { Tokens, type TokenOwner } from './tokens.js';
 
 /** Response with a new access token (docs/platform-facts.md §4.1). */
-export interface TokenReply {
+interface TokenReply {
   access_token: string;
   expires_in: number;
   token_type: 'bearer';
@@ -18,25 +30,36 @@ export interface TokenReply {
 /** The grant type of device codes (docs/platform-facts.md §4.7). */
 const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Handles `POST /oauth2/token` for every grant type (docs/platform-facts.md §4.1, §4.7, §4.8). */
-@Injectable()
-export class TokenRequests {
+/** Issues tokens for every grant type (docs/platform-facts.md §4.1, §4.7, §4.8). */
+@Controller('oauth2/token')
+export class TokenController {
   constructor(
     @Inject(Applications) private readonly applications: Applications,
-    @Inject(AccessTokens) private readonly tokens: AccessTokens,
-    @Inject(RefreshTokens) private readonly refreshTokens: RefreshTokens,
+    @Inject(Tokens) private readonly tokens: Tokens,
     @Inject(ConsentsService) private readonly consents: ConsentsService,
     @Inject(FaultsService) private readonly faults: FaultsService,
+    @Inject(ApiFaultsService) private readonly apiFaults: ApiFaultsService,
   ) {}
 
-  answer(parameters: Parameters): TokenReply {
+  @Post()
+  @HttpCode(200)
+  @UseInterceptors(QueryAsBody)
+  issue(@Body() parameters: Parameters, @Req() request: FastifyRequest): TokenReply {
+    const reply = this.answer(parameters);
+    const isRefresh = readOptional(parameters, 'grant_type') === 'refresh_token';
+    // The refresh succeeds, but the client never gets the response (docs/platform-facts.md §4.8).
+    if (isRefresh && this.faults.take('refresh_replies_lost')) this.apiFaults.loseReply(request);
+    return reply;
+  }
+
+  private answer(parameters: Parameters): TokenReply {
     const clientId = readText(parameters, 'client_id');
     switch (readText(parameters, 'grant_type')) {
       case 'client_credentials':
-        this.checkSecret(clientId, readText(parameters, 'client_secret'));
+        this.applications.checkSecret(clientId, readText(parameters, 'client_secret'));
         return this.issueAppToken(clientId);
       case 'authorization_code':
-        this.checkSecret(clientId, readText(parameters, 'client_secret')); // the platform does not support PKCE
+        this.applications.checkSecret(clientId, readText(parameters, 'client_secret')); // the platform does not support PKCE
         return this.exchangeCode(clientId, parameters);
       case 'refresh_token':
         return this.refresh(clientId, parameters);
@@ -71,18 +94,19 @@ export class TokenRequests {
   }
 
   private refresh(clientId: string, parameters: Parameters): TokenReply {
-    const application = this.findApplication(clientId);
-    if (application.secret !== null) this.checkSecret(clientId, readText(parameters, 'client_secret'));
+    const application = this.applications.get(clientId);
+    if (application.secret !== null)
+      this.applications.checkSecret(clientId, readText(parameters, 'client_secret'));
     const token = readText(parameters, 'refresh_token');
     const isRefused = this.faults.take('refresh_fails');
-    const used = isRefused ? undefined : this.refreshTokens.use(token, application);
+    const used = isRefused ? undefined : this.tokens.refresh(token, application);
     if (used === undefined) throw new BadRequestException('Invalid refresh token');
     return this.issueUserToken(used.owner, used.next);
   }
 
   private issueFirst({ clientId, userId, scopes }: TokenOwner): TokenReply {
     const owner = { clientId, userId, scopes };
-    const refreshToken = this.refreshTokens.issue(owner, this.findApplication(clientId));
+    const refreshToken = this.tokens.issueRefreshToken(owner, this.applications.get(clientId));
     return this.issueUserToken(owner, refreshToken);
   }
 
@@ -90,17 +114,5 @@ export class TokenRequests {
     const { token, expiresInSeconds } = this.tokens.issue(owner);
     const scope = [...owner.scopes];
     return { access_token: token, expires_in: expiresInSeconds, refresh_token, scope, token_type: 'bearer' };
-  }
-
-  private findApplication(clientId: string): Application {
-    const application = this.applications.find(clientId);
-    if (application === undefined) throw new BadRequestException('invalid client');
-    return application;
-  }
-
-  private checkSecret(clientId: string, secret: string): void {
-    const fault = this.applications.checkCredentials(clientId, secret);
-    if (fault === 'unknown_client') throw new BadRequestException('invalid client');
-    if (fault === 'wrong_secret') throw new ForbiddenException('invalid client secret');
   }
 }
