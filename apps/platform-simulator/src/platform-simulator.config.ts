@@ -13,7 +13,7 @@ import {
 /** Limit for the event rate, against typing errors. One Node process cannot sign and send more events per second. */
 export const maxRate = 100_000;
 
-/** Described in scenarios/scenarios.ts. */
+/** Described in simulator/scenarios.ts. */
 export const scenarioNames = ['quiet', 'busy-evening', 'raid', 'streamers-on-and-off'] as const;
 
 /** Which users count as having granted scopes: all, or only users who have consented. */

@@ -1,5 +1,5 @@
 import { eventTypes, findEventType } from '@stream-events/platforms';
-import { costOf, createCondition, findConditionFault, isWithdrawn } from './event-type.js';
+import { costOf, createCondition, findConditionFault, isWithdrawn, listRequiredGrants } from './event-type.js';
 import { conditionKey, matchesCondition } from './subscription.js';
 
 function rowOf(type: string, version?: string) {
@@ -57,6 +57,45 @@ describe(createCondition.name, () => {
 describe(costOf.name, () => {
   it('is 0 for types that need consent, and 1 for others', () => {
     expect([costOf(rowOf('stream.online')), costOf(rowOf('channel.follow'))]).toEqual([1, 0]);
+  });
+});
+
+function listOf(type: string, condition: Record<string, string>, tokenKind: 'app' | 'user' = 'app') {
+  return listRequiredGrants(rowOf(type), condition, tokenKind);
+}
+
+describe(listRequiredGrants.name, () => {
+  it('is empty for a type without scopes', () => {
+    expect(listOf('stream.online', { broadcaster_user_id: '1' })).toEqual([]);
+  });
+
+  it('names the broadcaster', () => {
+    expect(listOf('channel.cheer', { broadcaster_user_id: '1' })).toEqual([
+      { userId: '1', oneOf: ['bits:read'] },
+    ]);
+  });
+
+  it('names the moderator, with all scopes of a group', () => {
+    expect(listOf('channel.poll.begin', { broadcaster_user_id: '1' })).toEqual([
+      { userId: '1', oneOf: ['channel:read:polls', 'channel:manage:polls'] },
+    ]);
+    expect(listOf('channel.follow', { broadcaster_user_id: '1', moderator_user_id: '2' })).toEqual([
+      { userId: '2', oneOf: ['moderator:read:followers'] },
+    ]);
+  });
+
+  it('names the user who reads chat, and the broadcaster for the bot', () => {
+    expect(listOf('channel.chat.message', { broadcaster_user_id: '1', user_id: '2' })).toEqual([
+      { userId: '2', oneOf: ['user:read:chat'] },
+      { userId: '2', oneOf: ['user:bot'] },
+      { userId: '1', oneOf: ['channel:bot'] },
+    ]);
+  });
+
+  it('needs no bot with a user access token', () => {
+    expect(listOf('channel.chat.message', { broadcaster_user_id: '1', user_id: '2' }, 'user')).toEqual([
+      { userId: '2', oneOf: ['user:read:chat'] },
+    ]);
   });
 });
 

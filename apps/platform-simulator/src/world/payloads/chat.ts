@@ -17,35 +17,45 @@ import {
 
 /** Chat events except notices. */
 export const chatBuilders: PayloadBuilders = {
-  'channel.chat.message': chat,
+  'channel.chat.message': (scene) => {
+    const { random, viewer, channel } = scene;
+    const isCheer = random.chance(0.05);
+    const { bits, ...message } = isCheer ? createCheerText(random) : { ...createMessage(scene), bits: 0 };
+    return {
+      ...emptyDetails('channel.chat.message', '1'),
+      ...scene.broadcasterFields,
+      ...identify('chatter_user', viewer),
+      message_id: random.uuid(),
+      message,
+      message_type: random.chance(0.95) ? 'text' : 'channel_points_highlighted',
+      color: viewer.color,
+      badges: badgesOf(viewer, channel),
+      cheer: isCheer ? { bits } : null,
+      reply: !isCheer && random.chance(0.1) ? replyTo(scene) : null,
+    };
+  },
   'channel.chat.message_delete': (scene) => ({ ...targetViewer(scene), message_id: scene.random.uuid() }),
   'channel.chat.clear': (scene) => scene.broadcasterFields,
   'channel.chat.clear_user_messages': targetViewer,
-  'channel.chat_settings.update': updateSettings,
+  'channel.chat_settings.update': ({ random, broadcasterFields }) => {
+    const [isFollowerMode, isSlowMode] = [random.chance(0.3), random.chance(0.3)];
+    return {
+      ...broadcasterFields,
+      emote_mode: random.chance(0.2),
+      follower_mode: isFollowerMode,
+      follower_mode_duration_minutes: isFollowerMode ? random.pick([0, 10, 60]) : null,
+      slow_mode: isSlowMode,
+      slow_mode_wait_time_seconds: isSlowMode ? random.pick([3, 10, 30]) : null,
+      subscriber_mode: random.chance(0.2),
+      unique_chat_mode: random.chance(0.2),
+    };
+  },
   'channel.chat.user_message_hold': holdMessage,
   'channel.chat.user_message_update': (scene) => ({
     ...holdMessage(scene),
     status: scene.random.pick(['approved', 'denied', 'invalid']),
   }),
 };
-
-function chat(scene: Scene): EventPayload {
-  const { random, viewer, channel } = scene;
-  const isCheer = random.chance(0.05);
-  const { bits, ...message } = isCheer ? createCheerText(random) : { ...createMessage(scene), bits: 0 };
-  return {
-    ...emptyDetails('channel.chat.message', '1'),
-    ...scene.broadcasterFields,
-    ...identify('chatter_user', viewer),
-    message_id: random.uuid(),
-    message,
-    message_type: random.chance(0.95) ? 'text' : 'channel_points_highlighted',
-    color: viewer.color,
-    badges: badgesOf(viewer, channel),
-    cheer: isCheer ? { bits } : null,
-    reply: !isCheer && random.chance(0.1) ? replyTo(scene) : null,
-  };
-}
 
 function createMessage({ random, otherViewer }: Scene): ChatText {
   return createChatText(random, otherViewer);
@@ -67,26 +77,10 @@ function targetViewer(scene: Scene): EventPayload {
   return { ...scene.broadcasterFields, ...identify('target_user', scene.viewer) };
 }
 
-function updateSettings(scene: Scene): EventPayload {
-  const { random } = scene;
-  const [isFollowerMode, isSlowMode] = [random.chance(0.3), random.chance(0.3)];
-  return {
-    ...scene.broadcasterFields,
-    emote_mode: random.chance(0.2),
-    follower_mode: isFollowerMode,
-    follower_mode_duration_minutes: isFollowerMode ? random.pick([0, 10, 60]) : null,
-    slow_mode: isSlowMode,
-    slow_mode_wait_time_seconds: isSlowMode ? random.pick([3, 10, 30]) : null,
-    subscriber_mode: random.chance(0.2),
-    unique_chat_mode: random.chance(0.2),
-  };
-}
-
 /** AutoMod holds a message that the listener wrote. */
-function holdMessage(scene: Scene): EventPayload {
-  const { random, listener } = scene;
+function holdMessage({ random, listener, broadcasterFields }: Scene): EventPayload {
   return {
-    ...scene.broadcasterFields,
+    ...broadcasterFields,
     ...identify('user', listener),
     message_id: random.uuid(),
     message: createHeldText(random),

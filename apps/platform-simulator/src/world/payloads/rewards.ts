@@ -19,9 +19,39 @@ export const rewardBuilders: PayloadBuilders = {
     redeem(scene, scene.random.chance(0.8) ? 'unfulfilled' : 'fulfilled'),
   'channel.channel_points_custom_reward_redemption.update': (scene) =>
     redeem(scene, scene.random.pick(['fulfilled', 'canceled'])),
-  'channel.channel_points_automatic_reward_redemption.add/1': redeemAutomaticOld,
-  'channel.channel_points_automatic_reward_redemption.add/2': redeemAutomatic,
-  'channel.custom_power_up_redemption.add': redeemPowerUp,
+  /** Version 1 has the positions of the emotes in the message. It repeats the user's input in its own field. */
+  'channel.channel_points_automatic_reward_redemption.add/1': ({ random, now, userFields }) => {
+    const { type, cost } = random.pick(automaticRewards);
+    const isUnlock = type.endsWith('emote_unlock');
+    const message = isUnlock ? null : createTextWithEmotes(random);
+    return {
+      id: random.uuid(),
+      ...userFields,
+      reward: { type, cost, unlocked_emote: isUnlock ? pickEmote(random) : null },
+      message,
+      ...(message !== null && { user_input: message.text }),
+      redeemed_at: now.toISOString(),
+    };
+  },
+  'channel.channel_points_automatic_reward_redemption.add/2': ({ random, now, userFields }) => {
+    const { type, cost } = random.pick(automaticRewards);
+    const isUnlock = type.endsWith('emote_unlock');
+    return {
+      id: random.uuid(),
+      ...userFields,
+      reward: { type, channel_points: cost, emote: isUnlock ? pickEmote(random) : null },
+      message: isUnlock ? null : createPlainText(random),
+      redeemed_at: now.toISOString(),
+    };
+  },
+  'channel.custom_power_up_redemption.add': ({ random, now, condition, userFields }) => ({
+    id: random.uuid(),
+    ...userFields,
+    user_input: '',
+    status: random.pick(['unfulfilled', 'fulfilled']),
+    custom_power_up: { id: condition.reward_id ?? random.uuid(), title: 'Confetti', bits: 50, prompt: '' },
+    redeemed_at: now.toISOString(),
+  }),
 };
 
 /** Returns the reward in the condition, or a random one of the channel. */
@@ -72,47 +102,6 @@ function redeem(scene: Scene, status: string): EventPayload {
     user_input: needsInput ? createPhrase(random) : '',
     status,
     reward: { id, title, cost, prompt },
-    redeemed_at: now.toISOString(),
-  };
-}
-
-/** Version 1 has the positions of the emotes in the message. It repeats the user's input in its own field. */
-function redeemAutomaticOld(scene: Scene): EventPayload {
-  const { random, now } = scene;
-  const { type, cost } = random.pick(automaticRewards);
-  const isUnlock = type.endsWith('emote_unlock');
-  const message = isUnlock ? null : createTextWithEmotes(random);
-  return {
-    id: random.uuid(),
-    ...scene.userFields,
-    reward: { type, cost, unlocked_emote: isUnlock ? pickEmote(random) : null },
-    message,
-    ...(message !== null && { user_input: message.text }),
-    redeemed_at: now.toISOString(),
-  };
-}
-
-function redeemAutomatic(scene: Scene): EventPayload {
-  const { random, now } = scene;
-  const { type, cost } = random.pick(automaticRewards);
-  const isUnlock = type.endsWith('emote_unlock');
-  return {
-    id: random.uuid(),
-    ...scene.userFields,
-    reward: { type, channel_points: cost, emote: isUnlock ? pickEmote(random) : null },
-    message: isUnlock ? null : createPlainText(random),
-    redeemed_at: now.toISOString(),
-  };
-}
-
-function redeemPowerUp(scene: Scene): EventPayload {
-  const { random, now, condition } = scene;
-  return {
-    id: random.uuid(),
-    ...scene.userFields,
-    user_input: '',
-    status: random.pick(['unfulfilled', 'fulfilled']),
-    custom_power_up: { id: condition.reward_id ?? random.uuid(), title: 'Confetti', bits: 50, prompt: '' },
     redeemed_at: now.toISOString(),
   };
 }

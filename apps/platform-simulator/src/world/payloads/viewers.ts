@@ -8,69 +8,59 @@ export const viewerBuilders: PayloadBuilders = {
   'channel.follow': (scene) => ({ ...scene.userFields, followed_at: scene.now.toISOString() }),
   'channel.subscribe': subscribe,
   'channel.subscription.end': subscribe,
-  'channel.subscription.gift': giveSubscriptions,
-  'channel.subscription.message': resubscribe,
+  'channel.subscription.gift': ({ random, viewer, broadcasterFields }) => {
+    const isAnonymous = random.chance(0.2);
+    const total = random.pick([1, 1, 1, 5, 5, 10, 20]);
+    return {
+      ...identify('user', isAnonymous ? null : viewer),
+      ...broadcasterFields,
+      total,
+      tier: random.pick(tiers),
+      cumulative_total: isAnonymous || random.chance(0.3) ? null : total + random.integer(0, 80),
+      is_anonymous: isAnonymous,
+    };
+  },
+  'channel.subscription.message': ({ random, viewer, userFields }) => {
+    const months = viewer.subscribedMonths + 1;
+    return {
+      ...userFields,
+      tier: random.pick(tiers),
+      message: createTextWithEmotes(random),
+      cumulative_months: months,
+      streak_months: random.chance(0.5) ? random.integer(1, months) : null,
+      duration_months: random.pick([1, 1, 1, 3, 6]),
+    };
+  },
   'channel.cheer': cheer,
-  'channel.bits.use': useBits,
+  /** Bits can be spent in three ways, each with its own details. */
+  'channel.bits.use': (scene) => {
+    const { random } = scene;
+    const type = random.pick(['cheer', 'power_up', 'custom_power_up']);
+    if (type === 'cheer') return cheerInBits(scene);
+    return {
+      ...scene.userFields,
+      bits: random.pick([10, 50, 300]),
+      type,
+      message: random.chance(0.5) ? createPlainText(random) : null,
+      power_up: type === 'power_up' ? describePowerUp(scene) : null,
+      custom_power_up: type === 'power_up' ? null : { title: 'Confetti', reward_id: random.uuid() },
+    };
+  },
 };
 
-function subscribe(scene: Scene): EventPayload {
-  const { random } = scene;
-  return { ...scene.userFields, tier: random.pick(tiers), is_gift: random.chance(0.3) };
+function subscribe({ random, userFields }: Scene): EventPayload {
+  return { ...userFields, tier: random.pick(tiers), is_gift: random.chance(0.3) };
 }
 
-function giveSubscriptions(scene: Scene): EventPayload {
-  const { random, viewer } = scene;
-  const isAnonymous = random.chance(0.2);
-  const total = random.pick([1, 1, 1, 5, 5, 10, 20]);
-  return {
-    ...identify('user', isAnonymous ? null : viewer),
-    ...scene.broadcasterFields,
-    total,
-    tier: random.pick(tiers),
-    cumulative_total: isAnonymous || random.chance(0.3) ? null : total + random.integer(0, 80),
-    is_anonymous: isAnonymous,
-  };
-}
-
-function resubscribe(scene: Scene): EventPayload {
-  const { random, viewer } = scene;
-  const months = viewer.subscribedMonths + 1;
-  return {
-    ...scene.userFields,
-    tier: random.pick(tiers),
-    message: createTextWithEmotes(random),
-    cumulative_months: months,
-    streak_months: random.chance(0.5) ? random.integer(1, months) : null,
-    duration_months: random.pick([1, 1, 1, 3, 6]),
-  };
-}
-
-function cheer(scene: Scene): EventPayload {
-  const { random, viewer } = scene;
+function cheer({ random, viewer, broadcasterFields }: Scene): EventPayload {
   const isAnonymous = random.chance(0.25);
   const { text, bits } = createCheerText(random);
   return {
     is_anonymous: isAnonymous,
     ...identify('user', isAnonymous ? null : viewer),
-    ...scene.broadcasterFields,
+    ...broadcasterFields,
     message: text,
     bits,
-  };
-}
-
-/** Bits can be spent in three ways, each with its own details. */
-function useBits(scene: Scene): EventPayload {
-  const { random } = scene;
-  const type = random.pick(['cheer', 'power_up', 'custom_power_up']);
-  if (type === 'cheer') return cheerInBits(scene);
-  return {
-    ...scene.userFields,
-    bits: random.pick([10, 50, 300]),
-    type,
-    message: random.chance(0.5) ? createPlainText(random) : null,
-    power_up: type === 'power_up' ? describePowerUp(scene) : null,
-    custom_power_up: type === 'power_up' ? null : { title: 'Confetti', reward_id: random.uuid() },
   };
 }
 

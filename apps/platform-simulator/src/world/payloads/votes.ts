@@ -15,11 +15,25 @@ const predictions = [
 export const voteBuilders: PayloadBuilders = {
   'channel.poll.begin': (scene) => ({ ...poll(scene, false), ...pollEnds(scene) }),
   'channel.poll.progress': (scene) => ({ ...poll(scene, true), ...pollEnds(scene) }),
-  'channel.poll.end': endPoll,
+  'channel.poll.end': (scene) => {
+    const status = scene.random.pick(['completed', 'completed', 'archived', 'terminated']);
+    return { ...poll(scene, true), status, ended_at: scene.now.toISOString() };
+  },
   'channel.prediction.begin': (scene) => ({ ...predict(scene, false), ...predictionLocks(scene) }),
   'channel.prediction.progress': (scene) => ({ ...predict(scene, true), ...predictionLocks(scene) }),
   'channel.prediction.lock': (scene) => ({ ...predict(scene, true), locked_at: scene.now.toISOString() }),
-  'channel.prediction.end': endPrediction,
+  /** A canceled prediction has no winner. The platform sends an empty winner id for it. */
+  'channel.prediction.end': (scene) => {
+    const status = scene.random.pick(['resolved', 'resolved', 'canceled']);
+    const prediction = predict(scene, true);
+    const { outcomes } = prediction as { outcomes: { id: string }[] }; // Safe cast: predict has just created the outcomes.
+    return {
+      ...prediction,
+      winning_outcome_id: status === 'resolved' ? scene.random.pick(outcomes).id : '',
+      status,
+      ended_at: scene.now.toISOString(),
+    };
+  },
 };
 
 /** Begin events have no counts: nobody has voted yet. */
@@ -44,11 +58,6 @@ function poll(scene: Scene, isCounted: boolean): EventPayload {
 
 function pollEnds({ random, now }: Scene): EventPayload {
   return { ends_at: after(now, random.pick([60, 120, 300])) };
-}
-
-function endPoll(scene: Scene): EventPayload {
-  const status = scene.random.pick(['completed', 'completed', 'archived', 'terminated']);
-  return { ...poll(scene, true), status, ended_at: scene.now.toISOString() };
 }
 
 function predict(scene: Scene, isCounted: boolean): EventPayload {
@@ -80,17 +89,4 @@ function betOn({ random, viewer }: Scene): EventPayload {
 
 function predictionLocks({ random, now }: Scene): EventPayload {
   return { locks_at: after(now, random.pick([60, 120, 300])) };
-}
-
-/** A canceled prediction has no winner. The platform sends an empty winner id for it. */
-function endPrediction(scene: Scene): EventPayload {
-  const status = scene.random.pick(['resolved', 'resolved', 'canceled']);
-  const prediction = predict(scene, true);
-  const { outcomes } = prediction as { outcomes: { id: string }[] }; // Safe cast: predict has just created the outcomes.
-  return {
-    ...prediction,
-    winning_outcome_id: status === 'resolved' ? scene.random.pick(outcomes).id : '',
-    status,
-    ended_at: scene.now.toISOString(),
-  };
 }
