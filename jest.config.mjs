@@ -24,9 +24,9 @@ const withServers = {
 // events, of whole installations, and of pages.
 const central = [
   ...['access', 'alarms', 'audit-log', 'catalogue-api', 'crash', 'dead-letters', 'event-data'],
-  ...['event-export', 'event-filters', 'event-paging', 'event-stream-description', 'events-api', 'http'],
+  ...['event-export', 'event-filters', 'event-stream-description', 'events-api', 'http'],
   ...['interface', 'live-events', 'live-resume', 'login', 'platform-api', 'raids', 'redelivery'],
-  ...['refused-events', 'stream-summaries', 'streamers-api', 'streams', 'token-limits', 'tokens'],
+  ...['stream-summaries', 'streamers-api', 'streams', 'token-limits', 'tokens'],
   ...['users', 'webhook'],
 ].map((name) => `apps/all-in-one/e2e/${name}.spec.ts`);
 

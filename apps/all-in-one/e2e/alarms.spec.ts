@@ -116,27 +116,4 @@ describe('alarms', () => {
     },
     limitMs,
   );
-
-  it(
-    'are raised when the platform does not respond, and cleared when it does',
-    async () => {
-      await platform.setFaults({ api: { mode: 'down' } });
-      const calling = setInterval(() => {
-        void stack
-          .request('POST', '/api/v1/streamers', {
-            body: { platform_username: 'nobody', streaming: false, disabled: false },
-          })
-          .catch(() => undefined);
-      }, 200);
-      const kinds = async (): Promise<unknown[]> => (await open()).map(({ key }) => key.split(':')[0]);
-      try {
-        await eventually(async () => expect(await kinds()).toContain('platform_unavailable'), settled);
-        await platform.setFaults({ api: { mode: 'ok' } });
-        await eventually(async () => expect(await kinds()).toEqual([]), settled);
-      } finally {
-        clearInterval(calling);
-      }
-    },
-    limitMs,
-  );
 });

@@ -140,47 +140,6 @@ describe('connections to channels', () => {
   );
 
   it(
-    'shows that the user refused, and what to do',
-    async () => {
-      const { id, user_code } = await start();
-      await platform.decide(user_code ?? '', { decision: 'deny' });
-      const { remedy } = await eventually(async () => {
-        const { json } = await stack.request<ConnectionRecord>('GET', `${path}/${id}`);
-        expect(json.remedy).not.toBeNull();
-        return json;
-      }, settled);
-      expect(remedy).toMatch(/start a new connection/i);
-      // The code must stay valid until the user decides. The platform grants half an hour; a lifetime of seconds would be too short.
-      const [code] = await stack.query<{ seconds: number }>(
-        'SELECT extract(epoch FROM expires_at - now())::float AS seconds FROM platform_connector.connections WHERE id = $1',
-        [id],
-      );
-      expect(code?.seconds).toBeGreaterThan(1_200);
-      expect(code?.seconds).toBeLessThanOrEqual(1_800);
-      await stack.query('UPDATE platform_connector.connections SET expires_at = now() WHERE id = $1', [id]);
-      await untilState(id, 'expired');
-    },
-    limitMs,
-  );
-
-  it(
-    'connects a channel although the platform took the code for invalid while the user decided',
-    async () => {
-      const user = await platform.addUser();
-      await platform.setFaults({ oauth: { device_polls_invalid: 1_000 } });
-      const { id, user_code } = await start();
-      await eventually(async () => {
-        const { json } = await stack.request<ConnectionRecord>('GET', `${path}/${id}`);
-        expect(json).toMatchObject({ state: 'pending', remedy: expect.any(String) });
-      }, settled);
-      await platform.setFaults({ oauth: {} });
-      await platform.decide(user_code ?? '', { decision: 'allow', login: user.login });
-      expect(await untilState(id, 'connected')).toMatchObject({ remedy: null });
-    },
-    limitMs,
-  );
-
-  it(
     'deletes a connection, revokes its token, and leaves entries in the audit log',
     async () => {
       const { id } = await connect(await platform.addUser());
@@ -336,19 +295,5 @@ describe('connections to channels', () => {
     const refused = await back({ state, code: 'not-a-code', redirect_uri: 'https://evil.example' });
     expect([refused.status, refused.headers.get('location')]).toEqual([409, null]);
     expect((await back({ state, code: 'not-a-code' })).status).toBe(400);
-  });
-
-  it('can be started and deleted by owners only, and listed by all users', async () => {
-    const user = { username: 'a-user', password: 'the password of a user' };
-    const { json } = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body: user });
-    const token = json.auth_token;
-    const { id } = await start();
-    expect((await stack.request('GET', path, { token })).status).toBe(200);
-    for (const [method, url] of [
-      ['POST', path],
-      ['DELETE', `${path}/${id}`],
-    ] as const)
-      expect((await stack.request(method, url, { token })).status).toBe(403);
-    expect((await stack.request('GET', `${path}/%00`)).status).toBe(404);
   });
 });

@@ -202,17 +202,6 @@ describe('erasures', () => {
     expect((await stack.readStream()).filter(({ text }) => text.includes(name))).toEqual([]);
   }, 500_000);
 
-  it('can be repeated by the hash, after a restored backup has brought events back', async () => {
-    const user = newUser();
-    const { user_hash, id } = await create({ platform_user_id: user, dry_run: true });
-    expect((await untilDone(id)).user_hash).toBe(user_hash);
-    await add(uniqueType(), { gifter_user_id: user });
-    await add(uniqueType(), { broadcaster_id: user });
-    const repeated = await untilDone((await create({ user_hash, dry_run: true })).id);
-
-    expect(repeated.counts.events).toEqual({ total: 2, fields: { gifter_user_id: 1, broadcaster_id: 1 } });
-  }, 500_000);
-
   it('stop monitoring the user, and delete the streams', async () => {
     const { id, login } = await platform.addUser();
     const streamer = await monitorStreamer(stack, login);
@@ -269,21 +258,6 @@ describe('erasures', () => {
       expect(await tablesWith(other.id)).toContain('platform_connector.pictures');
     }
   }, 900_000);
-
-  it.each([
-    ['POST', path],
-    ['GET', path],
-    ['GET', `${path}/${unknownId}`],
-  ])('are for owners only: %s %s', async (method, route) => {
-    const body = { username: uniqueType('user'), password: 'a password of some length' };
-    const user = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body });
-    const erasure = { platform_user_id: '1', dry_run: true };
-    const options = method === 'POST' ? { body: erasure } : {};
-    expect(await stack.request(method, route, { ...options, token: null })).toMatchObject({ status: 401 });
-    expect(await stack.request(method, route, { ...options, token: user.json.auth_token })).toMatchObject({
-      status: 403,
-    });
-  });
 
   it.each([
     [{}, 'platform_user_id'],

@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
-import { eventBody, eventsPath, newEvent, uniqueType, type EventPage, type Problem } from './api.js';
+import { eventBody, eventsPath, newEvent, uniqueType, type EventPage } from './api.js';
 import { LiveSocket, socketPath } from './live-clients.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
@@ -97,104 +97,48 @@ describe('event filters', () => {
     return socket.events.map((event) => event.event_data.name);
   };
 
-  const all = [...fixtures.map(([name]) => name), 'test', 'mine'];
-
   it.each([
     ['event_type=stream-offline', ['offline', 'test']],
-    ['event_type=Stream-Offline', []],
-    ['event_type=stream', []],
-    ['user_id=u1', byUser1],
     ['user_id=U1', byUser1],
     ['user_id=u2', ['user before chatter']],
-    ['user_id=b1', ['offline', 'test']],
-    ['user_id=r1', ['raid', 'short raid', 'shoutout']],
     ['user_name=%C3%A9MIL', byUser1],
-    ['user_name=mil', []],
-    ['user_name=bea', ['offline', 'test']],
-    ['user_name=raider', ['raid', 'short raid', 'shoutout']],
     [`user_name=${'n'.repeat(255)}`, ['longest name']],
-    [`user_name=${'n'.repeat(256)}`, []],
     ['reward_id=REWARD-1', ['redemption']],
     ['raid_from=RAIDER', ['raid', 'short raid']],
     ['raid_to=bea', ['raid']],
-    ['raid_to=otto', ['short raid']],
     [
       'broadcaster_user_id=b1',
       ['follow', 'chat', 'bot', 'held', 'anonymous', 'offline', 'shoutout', 'redemption', 'test'],
     ],
-    ['broadcaster_user_id=B1', []],
-    ['event_types=raid', ['short raid']],
     ['event_types=%20raid%20,,channel-raid,nothing', ['raid', 'short raid']],
-    ['event_types=Raid,channel', []],
-    ['channel_id=r1', ['raid', 'short raid']],
-    ['channel_id=o1', ['short raid']],
     [
       'channel_id=b1',
       ['follow', 'chat', 'bot', 'held', 'anonymous', 'offline', 'raid', 'shoutout', 'redemption', 'test'],
     ],
-    ['channel_id=B1', []],
     ['origin=test', ['test']],
     ['origin=platform&event_type=stream-offline', ['offline']],
-    ['event_source=TestCall', ['test']],
     ['event_source=%20Mine', ['mine']],
-    ['event_source=Mine', []],
   ])('match %s, in the list and live', async (query, names) => {
     expect(await namesFor(query)).toEqual(names);
     expect((await liveNamesFor(query)).sort()).toEqual([...names].sort());
   });
 
   it.each([
-    ['event_type=channel-follow&user_id=u1', ['follow']],
-    ['event_type=channel-follow&user_name=%C3%A9mil', ['follow']],
-    ['event_type=stream-offline&broadcaster_user_id=b1', ['offline', 'test']],
     ['broadcaster_user_id=b1&user_id=u1', ['follow', 'chat', 'bot', 'held']],
-    ['raid_from=raider&raid_to=bea', ['raid']],
-    ['raid_from=raider&event_type=raid', ['short raid']],
     ['reward_id=reward-1&user_name=ada&event_type=redeemed&broadcaster_user_id=b1', ['redemption']],
-    ['reward_id=reward-1&user_name=emil', []],
     ['event_types=channel-raid,stream-offline,raid&channel_id=b1', ['offline', 'raid', 'test']],
-    ['event_types=channel-raid,stream-offline&event_type=stream-offline', ['offline', 'test']],
-    ['event_types=channel-raid&event_type=stream-offline', []],
-    ['channel_id=b1&broadcaster_user_id=r1', []],
     ['channel_id=b1&raid_from=raider&user_id=r1', ['raid']],
-    ['origin=test&event_type=stream-offline&user_name=bea', ['test']],
   ])('narrow the results together, in the list and live: %s', async (query, names) => {
     expect(await namesFor(query)).toEqual(names);
     expect((await liveNamesFor(query)).sort()).toEqual([...names].sort());
-  });
-
-  it.each([
-    ['', all],
-    [
-      'event_type=&user_id=&user_name=&reward_id=&raid_from=&raid_to=&origin=&event_types=,&channel_id=&since=&until=&cursor=&page_size=',
-      all,
-    ],
-    ['colour=blue&__proto__=1&constructor=2', all],
-    ['event_type=raid&event_type=channel-raid', ['raid']],
-    ['event_type=raid&event_type=', all],
-    ['user_id=%00', []],
-    ['channel_id=%00', []],
-    ['event_types=%00', []],
-    ['event_types=%00,raid', ['short raid']],
-    ['user_id=%ED%A0%80', []],
-    ['event_id=nothing', []],
-    ["event_type=' OR 1=1 --", []],
-  ])('accept the unusual query "%s"', async (query, names) => {
-    expect(await namesFor(query)).toEqual(names);
-  });
-
-  it('match an event_id exactly', async () => {
-    const { json } = await list('origin=test');
-    expect(await namesFor(`event_id=${json.results[0]?.event_id}`)).toEqual(['test']);
   });
 
   describe('since and until', () => {
     const type = uniqueType('timed');
     const second = Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000;
     const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
-    const seconds = (milliseconds: number): string => iso(milliseconds).slice(0, 19);
-    /** The same instant, written in a time zone two hours ahead. */
-    const ahead = seconds(second + 7_200_000);
+    /** The first instant, written in a time zone two hours ahead. */
+    const ahead = iso(second + 7_200_000).slice(0, 19);
 
     beforeAll(async () => {
       const offsets = [-1, 0, 1, 999, 1_000];
@@ -206,68 +150,12 @@ describe('event filters', () => {
     }, startLimitMs);
 
     it.each([
-      [`since=${seconds(second)}Z`, [0, 1, 999, 1_000]],
-      [`since=${seconds(second)}%2B0000`, [0, 1, 999, 1_000]],
-      [`since=${seconds(second)}+0000`, [0, 1, 999, 1_000]],
-      [`since=${seconds(second)}.000000%2B00:00`, [0, 1, 999, 1_000]],
-      [`since=${seconds(second)}.000000+00:00`, [0, 1, 999, 1_000]],
       [`since=${ahead}%2B02:00`, [0, 1, 999, 1_000]],
-      [`since=${seconds(second)}`, [0, 1, 999, 1_000]],
-      [`since=${iso(second + 1)}`, [1, 999, 1_000]],
-      [`since=${seconds(second)}.000001Z`, [1, 999, 1_000]],
-      [`until=${seconds(second)}Z`, [-1]],
-      [`until=${iso(second + 1)}`, [-1, 0]],
       [`since=${iso(second)}&until=${iso(second + 1_000)}`, [0, 1, 999]],
-      [`since=${iso(second)}&until=${iso(second)}`, []],
       [`since=${iso(second + 1)}&until=${iso(second)}`, []],
-      ['since=1969-01-01&until=9999-12-31T23:59:59Z', [-1, 0, 1, 999, 1_000]],
-      [`since=${iso(second - 86_400_000).slice(0, 10)}`, [-1, 0, 1, 999, 1_000]],
     ])('limit created, in the list and live: %s', async (query, names) => {
       expect(await namesFor(`event_type=${type}&${query}`)).toEqual(names);
       expect(new Set(await liveNamesFor(`event_type=${type}&${query}`))).toEqual(new Set(names));
     });
-
-    it('accept the times that the API returns, of stored and of test events', async () => {
-      const { json } = await list('event_type=stream-offline');
-      for (const { created } of json.results) {
-        const found = await list(`event_type=stream-offline&since=${created}`);
-        expect(found.json.results).toContainEqual(expect.objectContaining({ created }));
-        const before = await list(`event_type=stream-offline&until=${encodeURIComponent(created)}`);
-        expect(before.json.results).not.toContainEqual(expect.objectContaining({ created }));
-      }
-    });
-
-    it.each([
-      'yesterday',
-      '1763700000',
-      '2026-13-01',
-      '2026-02-30',
-      '2026-02-30T00:00:00Z',
-      '2026-01-01T25:00Z',
-      '%00',
-    ])('reject %s, which is not a time', async (value) => {
-      for (const parameter of ['since', 'until']) {
-        const { status, json } = await stack.request<Problem>('GET', `${eventsPath}?${parameter}=${value}`);
-        expect({ status, errors: json.errors }).toEqual({
-          status: 400,
-          errors: { [parameter]: [expect.any(String)] },
-        });
-      }
-    });
-  });
-
-  it('are rejected with all errors in one response', async () => {
-    const { status, json } = await stack.request<Problem>(
-      'GET',
-      `${eventsPath}?since=x&until=y&page_size=0&cursor=z&event_types=${[...Array(21).keys()].join()}`,
-    );
-    expect(status).toBe(400);
-    expect(Object.keys(json.errors ?? {}).sort()).toEqual([
-      'cursor',
-      'event_types',
-      'page_size',
-      'since',
-      'until',
-    ]);
   });
 });

@@ -1,7 +1,7 @@
-import { connect } from 'node:net';
 import {
   eventBody,
   eventsPath,
+  newEvent,
   problemType,
   uniqueType,
   type EventPage,
@@ -11,7 +11,6 @@ import {
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const unknownId = '01999999-9999-7999-8999-999999999999';
 
 describe('events API', () => {
@@ -55,26 +54,6 @@ describe('events API', () => {
       expect(rows).toHaveLength(1);
     });
 
-    it('ignores read-only and unknown fields', async () => {
-      const { status, json } = await create({
-        id: unknownId,
-        event_id: 'mine',
-        created: '2001-01-01T00:00:00+0000',
-        origin: 'test',
-        colour: 'blue',
-      });
-      expect(status).toBe(201);
-      expect(json).toMatchObject({ event_id: null, origin: 'platform' });
-      expect(json.id).not.toBe(unknownId);
-      expect(json.created).not.toMatch(/^2001/);
-      expect(json).not.toHaveProperty('colour');
-    });
-
-    it('trims the type and keeps the source as sent', async () => {
-      const { json } = await create({ event_type: ' \tstream-offline\n ', event_source: '  Mine ' });
-      expect(json).toMatchObject({ event_type: 'stream-offline', event_source: '  Mine ' });
-    });
-
     it('accepts a type of 255 and a source of 32 characters, and counts an emoji as one', async () => {
       const longest = { event_type: '😀'.repeat(255), event_source: '😀'.repeat(32) };
       expect(await create(longest)).toMatchObject({ status: 201, json: longest });
@@ -87,21 +66,11 @@ describe('events API', () => {
         { event_type: 5, event_source: true, event_data: '{}' },
         ['event_data', 'event_source', 'event_type'],
       ],
-      [
-        'nulls',
-        { event_type: null, event_source: null, event_data: null },
-        ['event_data', 'event_source', 'event_type'],
-      ],
       ['an array as data', eventBody({ event_data: [] }), ['event_data']],
-      ['an object as type', eventBody({ event_type: { a: 1 } }), ['event_type']],
-      ['an empty type', eventBody({ event_type: '' }), ['event_type']],
       ['a blank type', eventBody({ event_type: '   ' }), ['event_type']],
-      ['an empty source', eventBody({ event_source: '' }), ['event_source']],
       ['a type of 256 characters', eventBody({ event_type: 'x'.repeat(256) }), ['event_type']],
       ['a source of 33 characters', eventBody({ event_source: 'x'.repeat(33) }), ['event_source']],
       ['NUL in the type', eventBody({ event_type: 'a\0b' }), ['event_type']],
-      ['NUL in the source', eventBody({ event_source: 'a\0b' }), ['event_source']],
-      ['half a surrogate pair in the type', eventBody({ event_type: 'a\ud83d' }), ['event_type']],
       ['half a surrogate pair in the source', eventBody({ event_source: '\ude00' }), ['event_source']],
     ])('rejects %s with all errors in one response', async (_, body, fields) => {
       const answer = await refuse(body);
@@ -119,14 +88,9 @@ describe('events API', () => {
     });
 
     it.each([
-      ['no body', ''],
       ['invalid JSON', '{"event_type":'],
-      ['NaN', '{"event_type":"a","event_source":"b","event_data":{"n":NaN}}'],
       ['an array', '[]'],
-      ['null', 'null'],
-      ['a raw control character', '{"event_type":"a\u0001"}'],
       ['bad UTF-8', Buffer.from('7b2261223a22ff227d', 'hex')],
-      ['a UTF-8 encoded surrogate', Buffer.from('7b2261223a22eda080227d', 'hex')],
       ['100,000 open brackets', '['.repeat(100_000)],
     ])('rejects %s with a problem document', async (_, body) => {
       const answer = await refuse(body);
@@ -224,24 +188,6 @@ describe('events API', () => {
     const test = (type: string, body: unknown = { broadcaster_user_id: '1' }) =>
       stack.request<EventRecord>('POST', `${eventsPath}/${type}/test`, { body });
 
-    it('responds with 200 and a test event, which is listed and found by its event_id', async () => {
-      const type = uniqueType();
-      const { status, json, text } = await test(type, { broadcaster_user_id: '1' });
-      expect(status).toBe(200);
-      expect(json).toEqual({
-        id: null,
-        event_id: expect.stringMatching(uuidV4),
-        event_type: type,
-        event_source: 'TestCall',
-        event_data: { broadcaster_user_id: '1' },
-        created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/),
-        origin: 'test',
-      });
-      expect((await stack.request('GET', `${eventsPath}/${json.event_id}`)).text).toBe(text);
-      const list = await stack.request('GET', `${eventsPath}?event_type=${type}`);
-      expect(list.text).toBe(`{"next":null,"previous":null,"results":[${text}]}`);
-    });
-
     it('accepts any type of 1 to 255 characters without a slash', async () => {
       expect((await test('my%20type%2e%F0%9F%98%80')).json.event_type).toBe('my type.😀');
       expect((await test(encodeURIComponent('😀'.repeat(255)))).status).toBe(200);
@@ -255,6 +201,82 @@ describe('events API', () => {
     it.each(['[]', '"text"', '5', 'null', '', '{'])('rejects the body %s', async (body) => {
       expect(await test('raid', body)).toMatchObject({ status: 400, json: { status: 400 } });
     });
+  });
+
+  describe('GET /api/v1/platform-events', () => {
+    const list = (url: string) => stack.request<EventPage>('GET', url);
+
+    /** Stores events, oldest first, with `inOneMillisecond` events per millisecond. Returns their ids, newest first. */
+    const fill = async (type: string, count: number, inOneMillisecond = 1): Promise<string[]> => {
+      const first = Date.now() - 3_600_000;
+      const events = Array.from({ length: count }, (_, index) =>
+        newEvent({ time: first + Math.floor(index / inOneMillisecond), eventType: type }),
+      );
+      for (let at = 0; at < count; at += 200) await stack.storeEvents(events.slice(at, at + 200));
+      return events
+        .map(({ id }) => id)
+        .sort()
+        .reverse();
+    };
+
+    /** Follows the links to the last page. Calls `visit` on every page. */
+    const walk = async (
+      start: string,
+      link: 'next' | 'previous',
+      visit: () => Promise<unknown> = () => Promise.resolve(),
+    ): Promise<{ ids: (string | null)[]; last: EventPage }> => {
+      const ids: (string | null)[] = [];
+      for (let url = start; ;) {
+        const { status, json } = await list(url);
+        expect(status).toBe(200);
+        ids.push(...(link === 'next' ? json.results : json.results.toReversed()).map(({ id }) => id));
+        await visit();
+        if (json[link] === null) return { ids, last: json };
+        url = json[link];
+      }
+    };
+
+    // This test sends about 90 requests in sequence.
+    it(
+      'pages 1,000 events, 100 in each millisecond, to the end and back, each once, while new ones arrive',
+      async () => {
+        const type = uniqueType('busy');
+        const ids = await fill(type, 1_000, 100);
+        const arrived: (string | null)[] = [];
+        const arrive = async (): Promise<void> =>
+          void arrived.unshift((await create({ event_type: type })).json.id);
+        const forward = await walk(`${eventsPath}?event_type=${type}&page_size=37`, 'next', arrive);
+        expect(forward.ids).toEqual(ids);
+
+        const lastPage = forward.last.results.map(({ id }) => id);
+        const backward = await walk(forward.last.previous ?? '', 'previous');
+        // Events that arrived during paging are newest, so paging back reaches them last.
+        expect(backward.ids.toReversed()).toEqual([...arrived, ...ids.slice(0, -lastPage.length)]);
+      },
+      2 * startLimitMs,
+    );
+
+    it.each(['/api/v1/platform-events', '/api/v1/twitch-events/'])(
+      'has absolute links that keep the path %s and every other parameter',
+      async (path) => {
+        const type = uniqueType('linked');
+        await fill(type, 5);
+        const query = `colour=sky+blue&event_type=${type}&user_id=&page_size=2&a=%26&a=2`;
+        const first = await list(`${path}?${query}`);
+        const next = new URL(first.json.next ?? '');
+        expect(stack.urls).toContain(next.origin);
+        expect(next.pathname).toBe(path);
+        expect(next.searchParams.get('cursor')).toMatch(/^[\w-]+$/);
+        next.searchParams.delete('cursor');
+        expect([...next.searchParams]).toEqual([...new URLSearchParams(query)]);
+
+        const second = await list(first.json.next ?? '');
+        expect(new URL(second.json.next ?? '').searchParams.getAll('cursor')).toHaveLength(1);
+        const back = await list(second.json.previous ?? '');
+        expect(back.json.results).toEqual(first.json.results);
+        expect(new URL(second.json.previous ?? '').pathname).toBe(path);
+      },
+    );
   });
 
   describe('GET /api/v1/platform-events/<ID>', () => {
@@ -274,48 +296,14 @@ describe('events API', () => {
   });
 
   describe('paths and methods', () => {
-    it('serves every path in its branded form and with a trailing slash', async () => {
-      const type = uniqueType();
-      for (const path of [eventsPath, `${eventsPath}/`, '/api/v1/twitch-events', '/api/v1/twitch-events/']) {
-        const created = await stack.request<EventRecord>('POST', path, {
-          body: eventBody({ event_type: type }),
-        });
-        expect(created.status).toBe(201);
-        const one = await stack.request('GET', `${path.replace(/\/$/, '')}/${created.json.id}/`);
-        expect(one.text).toBe(created.text);
-        const made = await stack.request('POST', `${path.replace(/\/$/, '')}/${type}/test/`, { body: {} });
-        expect(made.status).toBe(200);
-        const list = await stack.request<EventPage>('GET', `${path}?event_type=${type}&page_size=1`);
-        expect(list.text).toContain(`"results":[${made.text}]`);
-      }
-    });
-
-    it('serves the heartbeat without a token, with an invalid one, and with a trailing slash', async () => {
-      for (const path of ['/api/v1/heartbeat', '/api/v1/heartbeat/'])
-        for (const token of [null, 'bad'])
-          expect(await stack.request('GET', path, { token })).toMatchObject({
-            status: 200,
-            text: '{"message":"pong"}',
-          });
-    });
-
-    it.each(['/api/v1/heartbeat', eventsPath, `${eventsPath}/`, '/api/v1/users/me'])(
-      'handles HEAD %s like GET, without a body',
-      async (path) => {
-        const get = await stack.request('GET', path);
-        const head = await stack.request('HEAD', path);
-        expect(head).toMatchObject({ status: 200, text: '' });
-        expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));
-        expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'));
-      },
-    );
-
     it.each([
       ['DELETE', eventsPath, 'GET, HEAD, POST'],
       ['PUT', '/api/v1/twitch-events/', 'GET, HEAD, POST'],
       ['DELETE', `${eventsPath}/${unknownId}`, 'GET, HEAD'],
       ['PATCH', `${eventsPath}/${unknownId}/`, 'GET, HEAD'],
       ['GET', `${eventsPath}/raid/test`, 'POST'],
+      // By default, Fastify rejects QUERY without a content type.
+      ['QUERY', eventsPath, 'GET, HEAD, POST'],
       ['POST', '/api/v1/heartbeat', 'GET, HEAD'],
       ['GET', '/api-token-auth/', 'POST'],
     ])('responds to %s %s with 405 and Allow: %s', async (method, path, allow) => {
@@ -336,16 +324,6 @@ describe('events API', () => {
       const answer = await stack.request('GET', path);
       expect(answer).toMatchObject({ status, json: { status, detail: expect.any(String) } });
       expect(answer.headers.get('content-type')).toMatch(problemType);
-    });
-
-    it('responds to malformed HTTP with a problem document', async () => {
-      const socket = connect(Number(new URL(stack.url).port), '127.0.0.1');
-      socket.end('GET / HTTP/1.1\r\nthis is no header\r\n\r\n');
-      let text = '';
-      for await (const chunk of socket) text += String(chunk);
-      expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-      expect(text).toMatch(/content-type: application\/problem\+json/i);
-      expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n')))).toMatchObject({ status: 400 });
     });
   });
 });

@@ -55,24 +55,10 @@ describe('HTTP edge', () => {
       expect(await baseFor(plain, { host: '[::1]:8123' })).toBe('http://[::1]:8123');
     });
 
-    it.each(['evil.example/x?y=', '"><script>', 'a@b', 'a b', ''])(
-      'never contain a host like "%s"',
-      async (host) => {
-        expect(await baseFor(plain, { host })).toBe(plain.url);
-      },
-    );
-
     it('ignore forwarded headers unless a proxy is trusted', async () => {
       expect(await baseFor(plain, forwarded)).toBe(plain.url);
       expect(await baseFor(choosy, forwarded)).toBe(choosy.url);
       expect(await baseFor(trusting, forwarded)).toBe('https://events.example.org');
-    });
-
-    it('use PUBLIC_URL when it is set', async () => {
-      expect(await baseFor(published)).toBe('https://events.example.org/base');
-      expect(await baseFor(published, { host: 'x.example', ...forwarded })).toBe(
-        'https://events.example.org/base',
-      );
     });
   });
 
@@ -88,13 +74,7 @@ describe('HTTP edge', () => {
       }
     });
 
-    it.each([
-      eventsPath,
-      `${eventsPath}/raid/test`,
-      '/api/v1/twitch-events/',
-      '/api-token-auth/',
-      '/nowhere',
-    ])('accepts the preflight request of %s without a token', async (path) => {
+    it.each([eventsPath, '/nowhere'])('accepts the preflight request of %s without a token', async (path) => {
       const answer = await stack.request('OPTIONS', path, {
         token: null,
         headers: {

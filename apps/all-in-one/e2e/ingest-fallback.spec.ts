@@ -218,21 +218,6 @@ describe('platform messages while they cannot be stored', () => {
   );
 
   it(
-    'become one event and one message on EVENTS when they are stored late and are also on INGEST',
-    async () => {
-      const messageIds = Array.from({ length: 6 }, () => randomUUID());
-      const held = await stack.holdWrites();
-      const statuses = await Promise.all(messageIds.map((id) => notifyStatus(id)));
-      expect(statuses).toEqual(messageIds.map(() => 204));
-      expect(await countWaiting()).toBe(6);
-
-      await held.release();
-      await expectStoredAndPublishedOnce(messageIds);
-    },
-    limitMs,
-  );
-
-  it(
     'are accepted after every events service was killed, and stored by the next one',
     async () => {
       await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
@@ -242,25 +227,6 @@ describe('platform messages while they cannot be stored', () => {
 
       await Promise.all(stack.events.map((events) => events.start()));
       await expectStoredAndPublishedOnce(messages.map(({ messageId }) => messageId));
-    },
-    limitMs,
-  );
-
-  it(
-    'become one message on INGEST, one event, and one message on EVENTS when they are redelivered during and after the outage',
-    async () => {
-      const messageIds = Array.from({ length: 10 }, () => randomUUID());
-      const deliver = (): Promise<number[]> =>
-        Promise.all(messageIds.flatMap((id) => stack.urls.map((url) => notifyStatus(id, url))));
-      await postgres.cut();
-      await untilDegraded();
-      expect([...(await deliver()), ...(await deliver())]).toEqual(Array<number>(40).fill(204));
-      expect(await countWaiting()).toBe(10);
-
-      await postgres.heal();
-      await untilStoring();
-      expect(await deliver()).toEqual(Array<number>(20).fill(204));
-      await expectStoredAndPublishedOnce(messageIds);
     },
     limitMs,
   );

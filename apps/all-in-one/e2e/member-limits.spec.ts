@@ -9,7 +9,6 @@ import { LiveSocket } from './live-clients.js';
 import { owner, webhookSecrets } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-const mebibyte = 1024 ** 2;
 const perUser = 50;
 // More events than a ring buffer holds (20,000).
 const events = 24_000;
@@ -153,28 +152,6 @@ describe('limits of a member', () => {
     });
   });
 
-  it('leave the EVENTS stream to platform messages when all users have filled their share', async () => {
-    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    // The limit is a tenth of EVENTS_MAX_GB=1: 102.4 MiB.
-    await stack.query('INSERT INTO gateway.stored_bytes (day, user_id, bytes) VALUES ($1, $2, $3)', [
-      yesterday,
-      randomUUID(),
-      102 * mebibyte,
-    ]);
-    const gateway = await stack.startGateway({ MAX_STORED_MB_PER_DAY: '1000' });
-    const member = await register();
-    const refused = await eventually(async () => {
-      const answer = await post(member, 240 * 1024, gateway);
-      expect(answer.status).toBe(429);
-      return answer;
-    }, patiently);
-
-    expect(refused.json.detail).toContain('10 % of the EVENTS stream (EVENTS_MAX_GB)');
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await postPlatformMessage(gateway)).toBe(204);
-    await stack.query('DELETE FROM gateway.stored_bytes WHERE day = $1', [yesterday]);
-  });
-
   it('refuse what clients store while disk space is low, and nothing else', async () => {
     const gateway = await stack.startGateway({ MIN_FREE_DISK_MB: '100000000', DATA_DIR: tmpdir() });
     const member = await register();
@@ -202,27 +179,6 @@ describe('limits of a member', () => {
   });
 
   describe('live connections', () => {
-    it('are at most 50 at each gateway, of which a named token can have 25', async () => {
-      const { token } = await register();
-      const [one, other] = stack.gateways as [TestService, TestService]; // Safe cast: the stack has two gateways.
-      const body = { name: 'bot', scopes: ['events:live'] };
-      const { json } = await stack.request<{ key: string }>('POST', '/api/v1/tokens', { token, body });
-      const connectMany = async (first: object, gateway: TestService, count: number): Promise<void> =>
-        untilReady(await Promise.all(Array.from({ length: count }, () => connect(first, gateway))));
-      const expectRefused = async (first: object, gateway: TestService, text: string): Promise<void> => {
-        const socket = await connect(first, gateway);
-        await eventually(() => expect(socket.closed).toMatchObject({ code: 4429 }), patiently);
-        expect(socket.closed?.reason).toContain(text);
-      };
-
-      await connectMany({ token: json.key }, one, perUser / 2);
-      await expectRefused({ token: json.key }, one, 'This token has 25 live connections at this gateway');
-      await connectMany({ token }, one, perUser / 2);
-      await expectRefused({ token }, one, 'This user has 50 live connections at this gateway');
-      await connectMany({ token }, other, perUser);
-      await expectRefused({ token }, other, 'This user has 50 live connections at this gateway');
-    });
-
     it('catch up two at a time at each gateway, and all get there', async () => {
       const member = await register();
       const { token } = member;

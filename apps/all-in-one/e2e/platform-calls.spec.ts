@@ -1,7 +1,5 @@
 import { jest } from '@jest/globals';
-import { apiEndpoints } from '@stream-events/platforms';
 import { eventually } from '@stream-events/testing';
-import fc from 'fast-check';
 import type { Answer, EventPage, Problem } from './api.js';
 import { exchange, expectSound, printRequest, type RawAnswer } from './raw-http.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
@@ -122,15 +120,29 @@ describe('calls of the platform’s API', () => {
     expect((await chat(stack.ownerToken, 'd')).status).toBe(200);
   });
 
-  it('lets only owners delete conduits, which can belong to other installations', async () => {
-    const path = `${base}/eventsub/conduits?id=${crypto.randomUUID()}`;
+  it('lets only owners delete conduits, which can belong to other installations, and records this', async () => {
+    const { json: conduits } = await stack.simulate<{ data: { id: string }[] }>(
+      'POST',
+      '/helix/eventsub/conduits',
+      { shard_count: 1 },
+    );
+    const path = `${base}/eventsub/conduits?id=${conduits.data[0]?.id}`;
     const caller = await tokenWith('platform:call');
 
     expect((await stack.request('DELETE', path, { token: caller })).status).toBe(403);
     expect((await stack.request('DELETE', path, { token: memberToken })).status).toBe(403);
+    expect(await stack.request('DELETE', path)).toMatchObject({ status: 204, text: '' });
     const { status, json } = await stack.request<{ message?: string }>('DELETE', path);
     // The platform itself answers that it does not know the conduit.
     expect([status, typeof json.message]).toEqual([404, 'string']);
+    // The log has no entry of the failed deletion, and none of the chat messages of other tests.
+    await eventually(async () => {
+      const { json: log } = await stack.request<{ results: { object_id: string }[] }>(
+        'GET',
+        '/api/v1/audit-log?action=platform_call.sent',
+      );
+      expect(log.results.map(({ object_id }) => object_id)).toEqual(['DELETE eventsub/conduits']);
+    }, settled);
   });
 
   it('explains whose token is missing', async () => {
@@ -147,24 +159,6 @@ describe('calls of the platform’s API', () => {
       400,
       { connection: [expect.stringContaining('not the id')] },
     ]);
-  });
-
-  it('responds to other methods with 405', async () => {
-    const known = await stack.request('POST', `${base}/streams`, { body: {} });
-    const unknown = await sendRaw('PROPFIND', 'users');
-
-    expect([known.status, known.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect([unknown.status, unknown.headers.allow]).toEqual([405, 'DELETE, GET, HEAD, PATCH, POST, PUT']);
-  });
-
-  it('refuses bodies that are too large or no JSON, and changes of subscriptions', async () => {
-    const path = `${base}/chat/messages`;
-    const big = { message: 'x'.repeat(256 * 1024) };
-    expect((await stack.request('POST', path, { body: big })).status).toBe(413);
-    expect((await stack.request('POST', path, { body: '{' })).status).toBe(400);
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    expect((await stack.request('POST', path, { body: 'a=b', headers })).status).toBe(415);
-    expect((await stack.request('POST', `${base}/eventsub/subscriptions`, { body: {} })).status).toBe(403);
   });
 
   it('does not resolve dot segments, also not encoded ones, to another route', async () => {
@@ -186,39 +180,6 @@ describe('calls of the platform’s API', () => {
       expectSound(answer);
     }
     expect((await stack.request('GET', `/api/v1/${target}`)).status).toBe(200);
-  });
-
-  it('never leaves the platform’s API, whatever the path', async () => {
-    const known = new Set(apiEndpoints.map(({ endpoint }) => endpoint));
-    const parts = [
-      '/',
-      '//',
-      '..',
-      '.',
-      '%2e',
-      '%2F',
-      '%5c',
-      '\\',
-      '@',
-      ':',
-      ';',
-      '%00',
-      'oauth2',
-      'helix',
-      'users',
-    ];
-    const paths = fc.sample(
-      fc.array(fc.constantFrom(...parts, '127.0.0.1', 'simulator', 'token', 'http:'), { maxLength: 8 }),
-      200,
-    );
-    // The gateway strips one trailing slash: `users/` is the endpoint `users`.
-    const isKnown = (path: string): boolean => known.has(path.replace(/\/$/, ''));
-    for (const path of paths.map((each) => each.join('')).filter((each) => !isKnown(each))) {
-      const answer = await sendRaw('GET', path);
-      // Errors that come from the platform are not problem documents.
-      expectSound(answer);
-      expect([400, 404]).toContain(answer.status);
-    }
   });
 
   describe('pictures', () => {

@@ -96,12 +96,4 @@ describe('outage of the platform', () => {
       healed,
     );
   });
-
-  it('gets a new access token when its token was revoked', async () => {
-    const monitorAnother = async (): Promise<unknown> =>
-      monitorStreamer(stack, (await platform.addUser()).login);
-    await eventually(monitorAnother, healed);
-    await platform.revokeTokens();
-    await eventually(monitorAnother, healed);
-  });
 });

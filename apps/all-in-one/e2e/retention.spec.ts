@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { eventually } from '@stream-events/testing';
 import { v7 } from 'uuid';
-import { eventsPath, newEvent, uniqueType, type EventPage, type Problem } from './api.js';
+import { eventsPath, newEvent, uniqueType, type EventPage } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 const day = 24 * 3_600_000;
@@ -35,21 +35,5 @@ describe('RETENTION_DAYS', () => {
       expect(await stack.request('GET', `${eventsPath}/${id}`)).toMatchObject({ status: 404 });
     const { streams } = await jetstreamManager(stack.subscriber, { checkAPI: false });
     expect((await streams.info('EVENTS')).config.max_age).toBe((7 * day - 3_600_000) * 1e6);
-  });
-
-  it('makes a dead letter of an event that is expired when it arrives', async () => {
-    const expired = newEvent({ id: v7({ msecs: Date.now() - 9 * day }) });
-
-    expect(await stack.storeEvents([expired])).toEqual([{ id: expired.id, outcome: 'dead_lettered' }]);
-
-    const path = `/api/v1/dead-letters/${expired.id}`;
-    expect((await stack.request('GET', path)).json).toMatchObject({
-      sql_state: '',
-      reason: expect.stringContaining('before the retention period'),
-    });
-    expect(await stack.request<Problem>('POST', `${path}/retry`)).toMatchObject({
-      status: 409,
-      json: { detail: expect.stringContaining('raise RETENTION_DAYS') },
-    });
   });
 });

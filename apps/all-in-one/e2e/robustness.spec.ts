@@ -102,16 +102,6 @@ describe('robustness', () => {
         else expect(problemOf(answer).detail).toMatch(/nested deeper/);
       });
     });
-
-    it.each([
-      ['the largest', 262_144, 201],
-      ['one byte more', 262_145, 413],
-      ['four times as much', 1_048_576, 413],
-    ])('accepts or rejects a body by its size: %s', async (_what, size, status) => {
-      const body = JSON.stringify(eventBody()).padEnd(size);
-
-      expect((await stack.request('POST', eventsPath, { body })).status).toBe(status);
-    });
   });
 
   describe('the event list', () => {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { eventually, freePort, ServiceProcess, type AppName } from '@stream-events/testing';
 import { eventBody, eventsPath, uniqueType, type EventRecord } from './api.js';
 import { LiveSocket } from './live-clients.js';
-import { webhookSecrets } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { TraceReceiver, type ReceivedSpan } from './trace-receiver.js';
 
@@ -82,35 +81,6 @@ describe('traces', () => {
     await live.close();
     expect([...receiver.paths]).toEqual(['POST /v1/traces application/json']);
     expect([...receiver.credentials]).toEqual(['let me in']);
-  });
-
-  it('follow a platform message in the same way', async () => {
-    const live = await watch('channel-follow');
-    const before = receiver.spans.length;
-    const callback = `${stack.url}${eventsPath}/webhook`;
-    const { json } = await stack.simulate<{ responses: { status: number }[] }>(
-      'POST',
-      '/simulator/notifications',
-      {
-        type: 'channel.follow',
-        callback,
-        secret: webhookSecrets[0],
-      },
-    );
-    expect(json.responses).toEqual([expect.objectContaining({ status: 204 })]);
-    const requestId = await eventually(() => {
-      const found = receiver.spans.slice(before).find(({ name }) => name === `POST ${eventsPath}/webhook`);
-      if (!found) throw new Error('the request has no span yet');
-      return found.attributes['http.request.id'] ?? '';
-    }, patiently);
-    expect(await chainOf(requestId)).toEqual([
-      `gateway: POST ${eventsPath}/webhook`,
-      'gateway: send request.events.store-batch',
-      'events: handle request.events.store-batch',
-      'events: publish to the stream',
-      'gateway: deliver live',
-    ]);
-    await live.close();
   });
 
   it('have their id in the log lines of both services', async () => {
