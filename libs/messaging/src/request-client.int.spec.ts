@@ -175,12 +175,6 @@ describe(RequestClient.name, () => {
       },
     );
 
-    it("throws the errors by field from the service's reply", async () => {
-      const { error } = await failureOf(client.request(fail, { kind: 'invalid' }));
-
-      expect(error).toMatchObject({ code: 'invalid', errors: { name: ['is taken'] } });
-    });
-
     it('throws internal for an unexpected error of the service, without its message', async () => {
       const { error } = await failureOf(client.request(fail, { kind: 'unexpected' }));
 

@@ -122,11 +122,4 @@ describe(EventExportService.name, () => {
       null,
     ]);
   });
-
-  it('exports nothing from an empty store', async () => {
-    expect(await readParts()).toEqual([{ text: '', count: 0, bytes: 0 }]);
-    expect((await readParts({}, 'csv'))[0]?.text).toBe(
-      'id,event_id,event_type,event_source,created,origin,event_data\r\n',
-    );
-  });
 });

@@ -131,16 +131,6 @@ describe(Relay.name, () => {
     ]);
   });
 
-  it('publishes many batches that arrive at once', async () => {
-    const batches = await storeBatches(30, 40);
-    const { relay } = await createRelay();
-
-    for (const batch of batches) relay.publish(batch);
-    await eventually(async () => expect(await store.count('outbox')).toBe(0));
-
-    expect(await publishedIds()).toEqual(idsOf(batches));
-  });
-
   it("does not claim batches until their writer's claim has ended", async () => {
     const { relay } = await createRelay();
     const [before] = await store.dataSource.query<{ now: string }[]>('SELECT now()::text AS now');

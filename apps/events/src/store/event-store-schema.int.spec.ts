@@ -1,10 +1,8 @@
 import { jest } from '@jest/globals';
-import { claimStoreFor, takeAdvisoryLock } from '@stream-events/database';
+import { claimStoreFor } from '@stream-events/database';
 import { describeUpgrade } from '@stream-events/testing';
-import { v7 } from 'uuid';
 import { EventStore } from '../../test/event-store.js';
 import { explain } from '../../test/explain.js';
-import { newEvent } from '../../test/new-event.js';
 import { schema } from '../events.database.js';
 import { eventIndexes } from './event-indexes.js';
 import { PartitionsRepository } from './partitions.repository.js';
@@ -91,32 +89,6 @@ describe(PartitionsRepository.name, () => {
     ]);
   });
 
-  it('creates the partitions that ids need, and leaves existing ones unchanged', async () => {
-    const ids = [Date.UTC(2022, 1, 3), Date.UTC(2022, 4, 9), Date.UTC(2022, 4, 10)].map((msecs) =>
-      v7({ msecs }),
-    );
-
-    await store.partitions.ensureFor(ids);
-    await store.partitions.ensureFor(ids);
-
-    expect((await readPartitions()).map(({ name }) => name)).toEqual(
-      ['2022_01', '2022_02', '2022_05'].map((month) => `events_${month}`),
-    );
-  });
-
-  it('stores events in the partition of their month, even at its exact boundaries', async () => {
-    const [first, last] = [Date.UTC(2023, 11, 1), Date.UTC(2024, 0, 1) - 1];
-    const events = [first, last, last + 1].map((msecs) => newEvent({ id: v7({ msecs }) }));
-
-    await store.writer.store(events);
-
-    const rows = await store.dataSource.query<{ table: string }[]>(
-      'SELECT tableoid::regclass::text AS table FROM events WHERE id = ANY($1) ORDER BY id',
-      [events.map((event) => event.id)],
-    );
-    expect(rows.map((row) => row.table)).toEqual(['events_2023_12', 'events_2023_12', 'events_2024_01']);
-  });
-
   it('does not block ingest while it creates a partition', async () => {
     await store.partitions.ensureAhead(Date.now());
     const reading = await store.beginTransaction();
@@ -128,17 +100,6 @@ describe(PartitionsRepository.name, () => {
     await reading.rollbackTransaction();
     await reading.release();
     expect((await readPartitions()).map(({ name }) => name)).toContain('events_2030_01');
-  });
-
-  it('creates partitions while another service in the same database claims streamers', async () => {
-    await store.dataSource.transaction(async (monitor) => {
-      await takeAdvisoryLock(monitor, 'pollClaims');
-      await takeAdvisoryLock(monitor, 'usernameClaims');
-
-      await store.partitions.ensureAhead(Date.UTC(2031, 0));
-    });
-
-    expect((await readPartitions()).map(({ name }) => name)).toContain('events_2031_01');
   });
 });
 

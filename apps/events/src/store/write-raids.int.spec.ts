@@ -125,33 +125,6 @@ describe(writeRaids.name, () => {
   });
 
   const at = (seconds: number): Partial<NewEvent> => ({ id: v7({ msecs: evening + seconds * 1_000 }) });
-  const occurred = (seconds: number): Partial<NewEvent> => ({ occurredAt: evening + seconds * 1_000 });
-  const withViewers = (viewers: number): Partial<NewEvent> => ({
-    eventData: JSON.stringify({ from_broadcaster_user_id: '1', to_broadcaster_user_id: '2', viewers }),
-  });
-
-  it('stores three raids of one pair within 3 s that one subscription reports', async () => {
-    const raids = [12, 5, 5].map((viewers, index) =>
-      raid('1', '2', { ...withViewers(viewers), ...occurred(index) }),
-    );
-
-    expect(await storeInTurn(...raids)).toEqual(raids.map(({ id }) => ({ id, outcome: 'stored' })));
-    expect(await store.writer.store(raids.map((each) => ({ ...each, id: v7() })))).toEqual(
-      raids.map(({ id }) => ({ id, outcome: 'known' })),
-    );
-  });
-
-  it('stores three raids of one pair once when both sides report them', async () => {
-    const raids = [12, 5, 5].map((viewers, index) => ({ ...withViewers(viewers), ...occurred(index) }));
-    const reportAll = (side: Side): NewEvent[] =>
-      raids.map((each) => raid('1', '2', { ...each, ...deliveredTo(side, side === 'from' ? '1' : '2') }));
-    const first = reportAll('to');
-
-    expect(await storeInTurn(...first, ...reportAll('from'))).toEqual([
-      ...first.map(({ id }) => ({ id, outcome: 'stored' })),
-      ...first.map(({ id }) => ({ id, outcome: 'known' })),
-    ]);
-  });
 
   it.each<[string, Partial<NewEvent>, Partial<NewEvent>, StoreOutcome['outcome']]>([
     ['within an hour', at(0), at(3_599), 'known'],

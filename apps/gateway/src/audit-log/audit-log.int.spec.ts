@@ -127,17 +127,6 @@ describe('the audit log', () => {
       ]);
     });
 
-    it('counts entries that the database rejects as lost, and continues', async () => {
-      const { log, countLost } = setup();
-      log.record(action({ objectId: 'a NUL: \0' }));
-      await log.flushed();
-      log.record(action({ objectId: 'good' }));
-      await log.flushed();
-
-      expect(await countLost()).toBe(1);
-      expect((await listAll()).map(({ objectId }) => objectId)).toEqual(['good']);
-    });
-
     it('loses only the entries that the database rejects, not the others of their batch', async () => {
       const { log, countLost } = setup();
       const bad = [0, 40, 41, 99];

@@ -76,17 +76,6 @@ describe(addDirectRoute.name, () => {
     await close();
   });
 
-  it('responds with plain text', async () => {
-    const { post, answerWith, close } = await startServer();
-    answerWith(() => Promise.resolve({ status: 200, body: 'challenge é' }));
-
-    const response = await post('{}');
-
-    expect([response.status, await response.text()]).toEqual([200, 'challenge é']);
-    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    await close();
-  });
-
   it('responds to a failure with a problem document and reports it with the request id', async () => {
     const { post, failures, answerWith, close } = await startServer();
     answerWith(() => Promise.reject(new ServiceError('unavailable', 'later', { retryAfterSeconds: 7 })));

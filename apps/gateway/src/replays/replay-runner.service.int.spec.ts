@@ -100,50 +100,6 @@ describe(ReplayRunner.name, () => {
     await eventually(() => expect(idsOf(second().replayed)).toEqual(expected));
   });
 
-  it('replays the events of any of several types that concern a channel, raids included', async () => {
-    const day = newDay();
-    const types = ['channel-raid', 'channel-cheer', 'channel-follow'];
-    const events = eventsFrom(day, 30, (index) => ({
-      eventType: types[index % 3] ?? '',
-      eventData: JSON.stringify(
-        index % 3
-          ? { broadcaster_user_id: index % 2 ? '1' : '2' }
-          : { from_broadcaster_user_id: '1', to_broadcaster_user_id: String(index % 4) },
-      ),
-    }));
-    await store(first().client, events);
-
-    const filters = { event_types: 'channel-follow, channel-raid', channel_id: '1' };
-    const ended = await replay(orderOf(day, day + 30, { filters }));
-
-    const expected = idsOf(
-      events.filter((_, index) => index % 3 === 0 || (index % 3 === 2 && index % 2 === 1)),
-    );
-    expect(ended).toMatchObject({ status: 'done', replayed: expected.length });
-    await eventually(() => expect(idsOf(second().replayed)).toEqual(expected));
-  });
-
-  it('carries the name of the connections', async () => {
-    const day = newDay();
-    await store(first().client, eventsFrom(day, 2));
-
-    await replay(orderOf(day, day + 2, { connectionName: 'my overlay' }));
-
-    await eventually(() =>
-      expect(second().replayed.map(({ connectionName }) => connectionName)).toEqual([
-        'my overlay',
-        'my overlay',
-      ]),
-    );
-  });
-
-  it('completes a range without events', async () => {
-    const day = newDay();
-
-    expect(await replay(orderOf(day, day + 1_000))).toMatchObject({ status: 'done', replayed: 0 });
-    expect(second().replayed).toEqual([]);
-  });
-
   it('replays thousands of events, some of them large, each once and no faster than the rate', async () => {
     const day = newDay();
     const large = JSON.stringify({ text: 'x'.repeat(200_000) });

@@ -1,6 +1,6 @@
 import { type FieldErrors, type MessageClass, readJsonObject, ServiceError } from '@stream-events/contracts';
 import { parseBody } from '../http/json-body.decorator.js';
-import { StreamerBody, StreamerChangesBody, toStreamerRecord } from './streamers.dto.js';
+import { StreamerBody, StreamerChangesBody } from './streamers.dto.js';
 
 function parse<T extends object>(type: MessageClass<T>, body: unknown): T {
   return parseBody(type, readJsonObject(Buffer.from(JSON.stringify(body))));
@@ -69,29 +69,5 @@ describe(StreamerChangesBody.name, () => {
 
   it('rejects null as a name', () => {
     expect(errorsOf(StreamerChangesBody, { platform_username: null })).toEqual(badName);
-  });
-});
-
-describe(toStreamerRecord.name, () => {
-  it('returns only the fields of the contract', () => {
-    const streamer = {
-      id: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
-      platformUsername: 'Mira_Plays',
-      platformId: '47019283',
-      streaming: true,
-      disabled: false,
-      createdAt: Date.parse('2026-11-21T07:30:00.999Z'),
-      updatedAt: Date.parse('2026-11-21T07:31:00.000Z'),
-    };
-
-    expect(toStreamerRecord({ ...streamer, secret: 'x' } as typeof streamer)).toEqual({
-      id: streamer.id,
-      platform_username: 'Mira_Plays',
-      platform_id: '47019283',
-      streaming: true,
-      disabled: false,
-      created: '2026-11-21T07:30:00+0000',
-      updated: '2026-11-21T07:31:00+0000',
-    });
   });
 });

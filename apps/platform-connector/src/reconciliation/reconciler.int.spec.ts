@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { jest } from '@jest/globals';
-import { reconcileSubscriptions, setEventType } from '@stream-events/contracts';
+import { reconcileSubscriptions } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { ReconcilerSetup, type ConnectorInstance } from '../../test/reconciler-setup.js';
 import { StandInPlatform } from '../../test/stand-in-platform.js';
@@ -143,16 +143,6 @@ describe('Reconciler', () => {
     expect(setup.platform.names(callback)).toEqual(both('77'));
   });
 
-  it('deletes strays that point here, and keeps other programs’ subscriptions', async () => {
-    setup.platform.add(online('9'));
-    setup.platform.add({ ...online('1'), status: 'notification_failures_exceeded' });
-    const foreign = setup.platform.add({ ...online('1'), transport: webhook('https://other.example/') });
-    await monitor('1');
-
-    expect(setup.platform.subscriptions.get(foreign.id)).toEqual(foreign);
-    await untilStatuses({ 'stream.online 1': 'enabled', 'stream.offline 1': 'enabled' });
-  });
-
   it('records why the platform refused a subscription, and retries only after the pause', async () => {
     setup.platform.unknownStreamers.add('2');
     setup.monitored.ids = ['1', '2'];
@@ -194,16 +184,6 @@ describe('Reconciler', () => {
     setup.platform.failingStreamers.clear();
     await setup.passTime();
     await untilSubscribed(...both('1', '2', '3', '4', '5'));
-  });
-
-  it('creates and deletes subscriptions when event types change', async () => {
-    await monitor('1');
-
-    await setup.gateway.request(setEventType, { type: 'channel-cheer', active: true });
-    await untilSubscribed('channel.cheer 1', ...both('1'));
-    await setup.gateway.request(setEventType, { type: 'stream.offline', active: false });
-    await untilSubscribed('channel.cheer 1', 'stream.online 1');
-    await untilStatuses({ 'channel.cheer 1': 'enabled', 'stream.online 1': 'enabled' });
   });
 
   it('deletes nothing while the streamer monitor is unavailable or its list is incomplete', async () => {

@@ -89,21 +89,4 @@ describe('SubscriptionListRepository', () => {
     expect(beyond).toMatchObject({ subscriptions: [], next: null });
     expect(idsOf(await read(beyond.previous))).toEqual(newestFirst.slice(15));
   });
-
-  it('returns every field of the contract', async () => {
-    const { subscriptions } = await read(null);
-    expect(subscriptions[0]).toEqual({
-      id: newestFirst[0],
-      subscriptionId: null,
-      type: 'stream.online',
-      version: '1',
-      condition: { broadcaster_user_id: '24' },
-      transport: { method: 'conduit', conduitId: 'a-conduit' },
-      status: 'refused',
-      reason: null,
-      cost: null,
-      createdAt: expect.any(Number),
-      updatedAt: expect.any(Number),
-    });
-  });
 });

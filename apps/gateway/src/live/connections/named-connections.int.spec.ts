@@ -77,13 +77,6 @@ describe(NamedConnections.name, () => {
       expect(received).toEqual([{ target, records: records.map(({ id, record }) => `${id} ${record}`) }]);
   });
 
-  it('sends a control', async () => {
-    at(gateways, 1).connections = 1;
-
-    expect(await at(named, 0).send({ ...empty, control: 'skip' })).toBe(1);
-    expect(at(gateways, 1)).toMatchObject({ controls: [`${target.name}: skip`], received: [] });
-  });
-
   it('waits until the connections have read', async () => {
     at(gateways, 1).connections = 1;
     let finish: () => void = () => undefined;

@@ -116,17 +116,6 @@ describe(EventHistory.name, () => {
       );
     });
 
-    it('returns records, ids and positions as they are on the stream', async () => {
-      const [id = ''] = newIds(1);
-      await broker.publish([id]);
-
-      const page = await read(1, 1);
-
-      expect(page).toMatchObject({ kind: 'events', events: [{ id, epoch, sequence: 1 }] });
-      const [event] = page.kind === 'events' ? page.events : [];
-      expect(JSON.parse(String(event?.record))).toMatchObject({ id, event_type: 'channel-follow' });
-    });
-
     it('returns an event only once when it is on the stream twice', async () => {
       const ids = newIds(500);
       const { streams } = await broker.manage();
@@ -327,20 +316,6 @@ describe(EventHistory.name, () => {
 
       await broker.nats.restart();
       await eventually(async () => expect((await walk(1, 300)).ids).toEqual(ids), { timeoutMs: 35_000 });
-    });
-
-    it('logs why a page cannot be read', async () => {
-      await broker.publish(newIds(10));
-      broker.hold(true);
-      await expect(readOnce(5, 10)).rejects.toThrow('NATS is unavailable');
-      broker.hold(false);
-
-      expect(logged).toMatchObject([
-        [
-          { err: { message: 'NATS is unavailable' }, from: 1 },
-          'cannot read a page of older events for live clients, retrying',
-        ],
-      ]);
     });
 
     it("throws the signal's reason without affecting other callers", async () => {

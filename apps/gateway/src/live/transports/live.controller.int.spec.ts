@@ -109,25 +109,6 @@ describe(LiveController.name, () => {
       expect(byNothing.messages[0]).toMatchObject({ event: 'gap', data: '{"reason":"unknown_position"}' });
     });
 
-    it('applies filters, including several event types', async () => {
-      const token = await setup();
-      const { messages } = await open(token, `${path}?event_type=a&event_type=b&event_source=s&origin=`);
-      await edges.untilLive(1);
-      for (const [event_type, event_source] of [
-        ['a', 's'],
-        ['a', 't'],
-        ['c', 's'],
-        ['b', 's'],
-      ])
-        edges.feed.publish({ event_type, event_source });
-
-      await untilReceived(messages, 2);
-      expect(messages.map(({ data }) => JSON.parse(data) as unknown)).toMatchObject([
-        { event_type: 'a' },
-        { event_type: 'b' },
-      ]);
-    });
-
     it('rejects invalid requests with problem documents', async () => {
       const token = await setup({ connections: { perUser: 1 } });
       const refused = async (key: string | undefined, query = ''): Promise<unknown> => {

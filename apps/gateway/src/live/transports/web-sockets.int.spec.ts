@@ -87,13 +87,6 @@ describe(WebSockets.name, () => {
       expect((await closed).code).toBe(4401);
     });
 
-    it('closes with 4401 for a wrong token in the handshake', async () => {
-      await setup();
-      const { closed } = await edges.connect(undefined, { headers: { authorization: 'Token nonsense' } });
-
-      expect(await closed).toEqual({ code: 4401, reason: 'Invalid token.' });
-    });
-
     it('closes with 4401 when no token arrives in time', async () => {
       await setup({ sockets: { tokenMs: 100 } });
       const { closed } = await edges.connect();
@@ -154,28 +147,6 @@ describe(WebSockets.name, () => {
       await untilReceived(byMessage, 1);
       expect(records(byQuery)).toMatchObject([{ event_type: 'a', origin: 'test' }, { event_type: 'b' }]);
       expect(records(byMessage)).toMatchObject([{ event_type: 'c' }]);
-    });
-
-    it('sends positions on request, and resumes after a position', async () => {
-      const token = await setup();
-      const first = await edges.connect({ token, positions: true });
-      await untilReceived(first, 1);
-      expect(records(first)).toEqual([{ event: 'ready', position: '0000abcd-0-00000000' }]);
-      const [event, missed] = [edges.feed.publish(), edges.feed.publish()];
-      const after = `0000abcd-1-${event.id.slice(-8)}`;
-
-      const second = await edges.connect(undefined, {
-        path: `/ws/twitch-events?after=${after}&positions=true`,
-        headers: { authorization: `Token ${token}` },
-      });
-      const third = await edges.connect({ token, after });
-      await untilReceived(second, 2);
-      await untilReceived(third, 1);
-      expect(records(second)).toMatchObject([
-        { id: missed.id, position: expect.stringMatching(/^0000abcd-2-/) },
-        { event: 'ready' },
-      ]);
-      expect(records(third)[0]).toEqual(JSON.parse(missed.record.toString()));
     });
 
     it('closes with 4400 and as many errors as fit', async () => {
@@ -280,13 +251,6 @@ describe(WebSockets.name, () => {
       expect(JSON.parse(await text(answer))).toMatchObject({
         detail: expect.stringContaining('Sec-WebSocket-Key'),
       });
-    });
-
-    it('gives ordinary responses to handshakes at other paths', async () => {
-      await setup();
-      const [status, body] = await edges.refusal('/ws/nothing');
-
-      expect([status, JSON.parse(body)]).toMatchObject([404, { title: 'Not Found' }]);
     });
   });
 
