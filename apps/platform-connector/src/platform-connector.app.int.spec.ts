@@ -58,6 +58,19 @@ describe('the platform connector', () => {
     ...more,
   });
 
+  it('looks up users and streams for other services', async () => {
+    setup.fake.answers.set('GET /api/users', () => [200, { data: [{ id: '1', login: 'ada' }] }]);
+    setup.fake.answers.set('GET /api/streams', () => [200, { data: [] }]);
+
+    expect(await gateway.request(lookUpUsers, request())).toEqual({
+      users: [{ id: '1', login: 'ada', displayName: 'ada' }],
+    });
+    expect(await monitor.request(lookUpStreams, { userIds: ['1'] })).toEqual({
+      streams: [],
+      askedAt: expect.any(Number),
+    });
+  });
+
   it('looks up at most 100 users per request', async () => {
     const names = (count: number, prefix: string) =>
       Array.from({ length: count }, (_, index) => `${prefix}${index}`);
@@ -72,6 +85,26 @@ describe('the platform connector', () => {
     });
     await expect(monitor.request(lookUpStreams, { userIds: names(101, '1') })).rejects.toMatchObject({
       code: 'invalid',
+    });
+  });
+
+  it('reports the status', async () => {
+    expect(await gateway.request(getPlatformStatus, {})).toEqual({
+      platform: 'simulator',
+      credentials: { present: true, valid: true, tokenExpiresAt: expect.any(Number) },
+      budget: { limit: 800, remaining: expect.any(Number), blockedUntil: null },
+      circuit: 'closed',
+      subscriptions: {},
+      cost: null,
+      streamers: { monitored: 0, subscribed: 0, polledOnly: 0 },
+      transport: { method: 'webhook', moved: 0, total: 0, problem: null, conduit: null },
+      callback: expect.stringMatching(
+        /^https:\/\/events.example\/api\/v1\/platform-events\/webhook\/keys\/[0-9a-f]{8}$/,
+      ),
+      webhookSecret: { moved: 0, total: 0, canRemoveOthers: false, problem: null },
+      deliveryGaps: [],
+      alarms: [],
+      lastError: null,
     });
   });
 

@@ -94,8 +94,4 @@ describe(describeApi.name, () => {
         description: expect.stringContaining('erased'),
       });
   });
-
-  it('names the license', () => {
-    expect(document.info.license).toEqual({ name: 'MIT License', identifier: 'MIT' });
-  });
 });

@@ -105,24 +105,6 @@ describe(ChannelSilence.name, () => {
     expect(await check(stop + 301 * minute)).toEqual([]);
   });
 
-  it('does not watch a quiet channel', async () => {
-    await addChannel('1', 299);
-    const { check } = start();
-    await check(stop);
-
-    expect(await check(stop + 10 * minute)).toEqual([]);
-    expect(await check(stop + 300 * minute)).toEqual([]);
-  });
-
-  it('counts no silence from before it started, because nobody watched', async () => {
-    await addChannel('1');
-    const { check } = start();
-
-    expect(await check(stop + 15 * minute)).toEqual([]);
-    expect(await check(stop + 25 * minute - 1)).toEqual([]);
-    expect(await check(stop + 25 * minute)).toEqual(['channel_silent:1']);
-  });
-
   it.each(['transport_down:webhook', 'shard_lost:0', 'platform_unavailable:host'])(
     'raises no alarm while %s tells why events are missing, nor right after that',
     async (key) => {

@@ -59,12 +59,6 @@ const describeAction = (action: Action): string =>
 const describeAll = ({ actions }: Plan): string[] => actions.map(describeAction);
 
 describe('planSubscriptions', () => {
-  it('creates wanted subscriptions that do not exist', () => {
-    const { add, actions } = plan({ wanted: [want('1'), want('2')] });
-    expect(add.map(({ status }) => status)).toEqual(['waiting', 'waiting']);
-    expect(actions.map(describeAction)).toEqual(['create stream.online 1', 'create stream.online 2']);
-  });
-
   it('creates nothing until the platform has reported its limit, but saves the rows as waiting', () => {
     const { add, actions } = plan({ wanted: [want('1')], maxCost: null });
     expect(add).toMatchObject([{ status: 'waiting' }]);
@@ -76,14 +70,6 @@ describe('planSubscriptions', () => {
     const { add, actions } = plan({ wanted: [want('1')], listing: listing(listed) });
     expect(add).toMatchObject([{ subscriptionId: 'a', status: 'enabled', cost: 1 }]);
     expect(actions).toEqual([]);
-  });
-
-  it('adopts a subscription whose condition has additional empty keys', () => {
-    const condition = { broadcaster_user_id: '1', reward_id: '' };
-    const listed = newListed({ ...want('1'), condition }, { id: 'a' });
-    expect(plan({ wanted: [want('1')], listing: listing(listed) }).add).toMatchObject([
-      { subscriptionId: 'a' },
-    ]);
   });
 
   it('deletes strays that point here, and keeps other programs’ subscriptions', () => {
@@ -208,14 +194,6 @@ describe('planSubscriptions', () => {
     const planned = plan({ wanted: [want('1')], own: [own], listing: listing(newListed(own, { id: 'a' })) });
     expect(planned.update).toEqual([]);
     expect(describeAll(planned)).toEqual(['delete a']);
-  });
-
-  it('deletes unwanted subscriptions, and removes unwanted rows without a subscription', () => {
-    const there = newOwn('1', { subscriptionId: 'a', status: 'enabled' });
-    const gone = newOwn('2', { status: 'refused' });
-    const planned = plan({ own: [there, gone] });
-    expect(planned.remove).toEqual([gone]);
-    expect(planned.actions).toEqual([{ kind: 'delete', subscriptionId: 'a', own: there, after: null }]);
   });
 
   it('moves subscriptions to plain sockets under the limit of their user, however much the application’s limit is used', () => {

@@ -110,15 +110,6 @@ describe(readEventColumns.name, () => {
     expect(columnsOf({ user_id: 'AbC', user_name: 'StraßeΣ', reward: { id: 'F00-BAR' }, broadcaster_user_id: 'XyZ' })).toEqual({ ...none, userId: 'abc', userName: 'strasseς', rewardId: 'f00-bar', broadcasterUserId: 'XyZ' }); // prettier-ignore
   });
 
-  it.each([
-    ['straße', 'STRASSE'],
-    ['STRAẞE', 'strasse'],
-    ['ΟΔΥΣΣΕΥΣ', 'οδυσσεύς'.normalize('NFD').replace(/\u0301/g, '')],
-    ['İstanbul', 'i̇stanbul'],
-  ])('folds %s to the same text as %s', (one, other) => {
-    expect(columnsOf({ user_name: one }).userName).toBe(columnsOf({ user_name: other }).userName);
-  });
-
   it.each(['raid', 'channel-raid'])(
     'reads the raiding and the raided channel from the type %s',
     (eventType) => {

@@ -2,38 +2,18 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { ServiceError } from '../errors.js';
 import {
-  eventFilters,
   parseTextFilter,
   textFilters,
   timeFilters,
   toConditions,
   type TextFilterName,
 } from './event-filters.js';
-import { filterColumns } from './filter-columns.js';
 import { EventFilters } from './read-events.contract.js';
 
 function faultsOf(filters: object): string[] {
   const options = { whitelist: true, forbidNonWhitelisted: true };
   return validateSync(plainToInstance(EventFilters, filters), options).map(({ property }) => property);
 }
-
-const all = Object.values(eventFilters);
-
-describe('eventFilters', () => {
-  it('consists of text filters and time filters', () => {
-    const names = [...textFilters, ...timeFilters].map(({ name }) => name);
-
-    expect(names.sort()).toEqual(Object.keys(eventFilters).sort());
-  });
-
-  it('gives each filter its own field', () => {
-    expect(new Set(all.map(({ field }) => field)).size).toBe(all.length);
-  });
-
-  it.each(textFilters)('compares $name in the same way with all of its columns', ({ columns }) => {
-    expect(new Set(columns.map((column) => filterColumns[column].match)).size).toBe(1);
-  });
-});
 
 describe(parseTextFilter.name, () => {
   const faultsIn = (name: TextFilterName, text: string): unknown => {
