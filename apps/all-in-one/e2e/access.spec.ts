@@ -1,4 +1,3 @@
-import { uniqueType } from './api.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
 type Access = 'public' | 'registration' | 'token' | 'account' | 'owner' | 'caller' | string[];
@@ -17,7 +16,6 @@ interface Client {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 const unknownId = '01999999-9999-7999-8999-999999999999';
-const password = 'correct horse battery staple';
 
 const isLast = ({ path }: Operation): boolean => path === '/api/v1/sessions/current';
 
@@ -45,10 +43,8 @@ describe('every route, for every kind of client', () => {
   afterAll(() => stack.stop());
 
   async function makeClients(): Promise<Client[]> {
-    const username = uniqueType('member');
-    const member = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', {
-      body: { username, password },
-    });
+    const member = await stack.registerUser();
+    const { username, password } = member;
     const session = await stack.request<{ key: string }>('POST', '/api/v1/sessions', {
       token: null,
       body: { username, password },
@@ -74,7 +70,7 @@ describe('every route, for every kind of client', () => {
     return [
       { name: 'nobody', token: null, may: (access) => access === 'public' },
       { name: 'a wrong token', token: '0'.repeat(40), may: (access) => access === 'public' },
-      { name: 'a member', token: member.json.auth_token, may: isForUsers },
+      { name: 'a member', token: member.token, may: isForUsers },
       { name: 'a session of a member', token: session.json.key, may: isForUsers },
       { name: 'an owner', token: stack.ownerToken, may: () => true },
       ...named,

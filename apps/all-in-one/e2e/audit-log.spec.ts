@@ -37,15 +37,6 @@ describe('the audit log', () => {
 
   const list = (query = '') => stack.request<Page>('GET', path + query);
 
-  const register = async () => {
-    const username = uniqueType('user');
-    const body = { username, password };
-    const { json } = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
-      body,
-    });
-    return { username, id: json.id, token: json.auth_token };
-  };
-
   /** Waits for the newest audit entry with this object and action. */
   const findEntry = (objectId: string | null, action: string): Promise<Entry> =>
     eventually(
@@ -72,7 +63,7 @@ describe('the audit log', () => {
   };
 
   it('has logins and failed logins, but no names that nobody has', async () => {
-    const { username, id } = await register();
+    const { username, id } = await stack.registerUser();
     const logIn = (name: string, secret: string): Promise<Answer<unknown>> =>
       stack.request('POST', '/api-token-auth', { token: null, body: { username: name, password: secret } });
     await stack.logIn(username, password);
@@ -92,7 +83,7 @@ describe('the audit log', () => {
   });
 
   it('has changes of users, passwords, and tokens', async () => {
-    const { username, id, token } = await register();
+    const { username, id, token } = await stack.registerUser();
     await expectByOwner(id, 'user.created');
 
     const rotated = await stack.request<{ token: string }>('POST', '/api/v1/users/me/token', {

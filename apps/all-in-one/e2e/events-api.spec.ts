@@ -155,13 +155,10 @@ describe('events API', () => {
     });
 
     it('applies only to its user', async () => {
-      const username = uniqueType('user');
-      const registered = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', {
-        body: { username, password: 'a password of some length' },
-      });
+      const { token } = await stack.registerUser();
       const key = uniqueType('key');
       const first = await withKey(key, 'stream-offline');
-      const other = await withKey(key, 'stream-offline', registered.json.auth_token);
+      const other = await withKey(key, 'stream-offline', token);
       expect(other.status).toBe(201);
       expect(other.json.id).not.toBe(first.json.id);
     });

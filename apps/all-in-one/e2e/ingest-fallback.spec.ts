@@ -232,33 +232,6 @@ describe('platform messages while they cannot be stored', () => {
   );
 
   it(
-    'are rejected with one warning when INGEST is full, and accepted when there is room again',
-    async () => {
-      const limit = (max_msgs: number): Promise<unknown> =>
-        manageStreams(async (streams) =>
-          streams.update(ingestStreamName, { ...(await streams.info(ingestStreamName)).config, max_msgs }),
-        );
-      const refusals = warningsOf(stack.gateway, 'cannot publish to the INGEST stream');
-      await postgres.cut();
-      await untilDegraded();
-      await limit(3);
-      const ids = Array.from({ length: 8 }, () => randomUUID());
-      const answers: Answer<unknown>[] = [];
-      for (const id of ids) answers.push(await notify(id));
-      expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 503, 503, 503, 503, 503]);
-      expect(answers[3]?.headers.get('retry-after')).toBe('1');
-
-      await limit(-1);
-      expect(await Promise.all(ids.map((id) => notifyStatus(id)))).toEqual(Array<number>(8).fill(204));
-      await postgres.heal();
-      await expectStoredAndPublishedOnce(ids);
-      // The log lines of the rejections have arrived by now.
-      expect(warningsOf(stack.gateway, 'cannot publish to the INGEST stream')).toBe(refusals + 1);
-    },
-    limitMs,
-  );
-
-  it(
     'are rejected and not kept with INGEST_FALLBACK=off',
     async () => {
       const gateway = await stack.startGateway({ INGEST_FALLBACK: 'off' });

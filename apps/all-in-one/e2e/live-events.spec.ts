@@ -97,10 +97,7 @@ describe('live events', () => {
   });
 
   it('end within a second when the token is rotated at any gateway', async () => {
-    const username = uniqueType('user');
-    const password = 'a password for a while';
-    const made = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body: { username, password } }); // prettier-ignore
-    const token = made.json.auth_token;
+    const { token, password } = await stack.registerUser();
     const [socket, stream] = [
       await connect({ token }, stack.urls[1]),
       noted(await LiveStream.open(stack.urls[1]!, token)),
@@ -119,11 +116,7 @@ describe('live events', () => {
 
   it('carry controls to the connections of the user with the name that have asked for them, at every gateway', async () => {
     const name = uniqueType('overlay');
-    const registration = { username: uniqueType('user'), password: 'a password of some length' };
-    const member = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
-      body: registration,
-    });
-    const token = member.json.auth_token;
+    const { id: user, token } = await stack.registerUser();
     const control = (body: object, from = token) =>
       stack.request('POST', `/api/v1/live-connections/${encodeURIComponent(` ${name}`)}/controls`, {
         body,
@@ -144,7 +137,7 @@ describe('live events', () => {
       expect(await control({ control: 'skip' })).toMatchObject({ status: 200, json: sent }),
     );
 
-    expect(await control({ control: 'pause', user: member.json.id }, stack.ownerToken)).toMatchObject({
+    expect(await control({ control: 'pause', user }, stack.ownerToken)).toMatchObject({
       status: 200,
     });
     const received = ({ controls }: LiveSocket) => controls.slice(1);
@@ -161,17 +154,12 @@ describe('live events', () => {
   });
 
   it('are listed for their user, with the state and whether they take controls', async () => {
-    const registration = { username: uniqueType('user'), password: 'a password of some length' };
-    const { json } = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', {
-      body: registration,
-    });
-    const token = json.auth_token;
+    const { username, token } = await stack.registerUser();
     await Promise.all([
       connect({ token, name: 'overlay', controls: true }),
       connect({ token, name: 'bot' }, stack.urls[1]),
       connect({ name: 'of somebody else' }),
     ]);
-    const { username } = registration;
     const listed = { username, state: 'live', lag_events: 0, transport: 'websocket' };
     // Gateways report their connections every 5 s.
     await eventually(
@@ -187,20 +175,14 @@ describe('live events', () => {
   it('carry no control without a connection, a known control, or the right to it', async () => {
     const name = uniqueType('overlay');
     const path = `/api/v1/live-connections/${name}/controls`;
-    const body = { username: uniqueType('user'), password: 'a password of some length' };
-    const { json: user } = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
-      body,
-    });
+    const [user, other] = await Promise.all([stack.registerUser(), stack.registerUser()]);
     const overlay = await connect({ name });
-    await connect({ name, controls: true, token: user.auth_token });
+    await connect({ name, controls: true, token: user.token });
 
     expect(await stack.request('POST', path, { body: { control: 'skip' } })).toMatchObject({ status: 404 });
     for (const wrong of [{}, { control: 'toString' }, { control: 1 }, { control: 'skip', user: 'x' }])
       expect(await stack.request('POST', path, { body: wrong })).toMatchObject({ status: 400 });
-    const other = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', {
-      body: { ...body, username: uniqueType('user') },
-    });
-    const { auth_token: token } = other.json;
+    const { token } = other;
     expect(
       await stack.request('POST', path, { body: { control: 'skip', user: user.id }, token }),
     ).toMatchObject({ status: 403 });

@@ -2,16 +2,13 @@ import { jest } from '@jest/globals';
 import { createHmac, randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { eventsStreamName, parseStreamDescription } from '@stream-events/contracts';
+import { eventsStreamName } from '@stream-events/contracts';
 import { eventually, type TestService } from '@stream-events/testing';
-import { eventBody, eventsPath, newEvent, uniqueType, type Answer, type Problem } from './api.js';
-import { LiveSocket } from './live-clients.js';
+import { eventBody, eventsPath, type Answer, type Problem } from './api.js';
+import { type LiveSocket } from './live-clients.js';
 import { owner, webhookSecrets } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-const perUser = 50;
-// More events than a ring buffer holds (20,000).
-const events = 24_000;
 const patiently = { timeoutMs: 60_000 };
 
 // A test sends dozens of 200 KiB requests, opens a hundred sockets, or stores 24,000 events. Each takes minutes on a busy machine.
@@ -33,14 +30,6 @@ describe('limits of a member', () => {
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((socket) => socket.close()));
   });
-
-  const register = async (): Promise<Member> => {
-    const body = { username: uniqueType('member'), password: 'correct horse battery staple' };
-    const { json } = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
-      body,
-    });
-    return { id: json.id, token: json.auth_token };
-  };
 
   const post = (
     { token }: Member,
@@ -67,20 +56,9 @@ describe('limits of a member', () => {
     return (await stack.request('POST', `${eventsPath}/webhook`, options)).status;
   };
 
-  const connect = async (first: object, gateway: TestService): Promise<LiveSocket> => {
-    const socket = await LiveSocket.open(gateway.url, { positions: true, ...first });
-    opened.push(socket);
-    return socket;
-  };
-  const untilReady = (sockets: readonly LiveSocket[]): Promise<void> =>
-    eventually(() => {
-      for (const { closed, controls } of sockets)
-        expect([closed, controls.at(-1)]).toEqual([undefined, expect.objectContaining({ event: 'ready' })]);
-    }, patiently);
-
   describe('bytes per day', () => {
     it('are counted at all gateways together, for events and test events, and not twice for a repeated request', async () => {
-      const member = await register();
+      const member = await stack.registerUser();
       const size = 200 * 1024;
       const test = await stack.request('POST', `${eventsPath}/stream-online/test`, {
         token: member.token,
@@ -111,12 +89,12 @@ describe('limits of a member', () => {
       expect(Math.abs(Number(refused.headers.get('retry-after')) - untilMidnight)).toBeLessThan(60);
       for (const gateway of stack.gateways)
         await eventually(async () => expect((await post(member, size, gateway)).status).toBe(429), patiently);
-      expect((await post(await register(), size)).status).toBe(201);
+      expect((await post(await stack.registerUser(), size)).status).toBe(201);
       expect(await postPlatformMessage(stack.gateway)).toBe(204);
     });
 
     it('include 1 KiB for each new named token', async () => {
-      const { id, token } = await register();
+      const { id, token } = await stack.registerUser();
       const body = { name: 'bot', scopes: ['events:read'] };
       for (let count = 0; count < 3; count += 1)
         expect((await stack.request('POST', '/api/v1/tokens', { token, body })).status).toBe(201);
@@ -134,7 +112,7 @@ describe('limits of a member', () => {
         return (await manager.streams.info(eventsStreamName)).state.bytes;
       };
       const before = await readBytes();
-      const member = await register();
+      const member = await stack.registerUser();
       for (const type of ['channel-raid', 'ünïcödé.type', 'x'.repeat(255)])
         await stack.request('POST', eventsPath, {
           token: member.token,
@@ -154,7 +132,7 @@ describe('limits of a member', () => {
 
   it('refuse what clients store while disk space is low, and nothing else', async () => {
     const gateway = await stack.startGateway({ MIN_FREE_DISK_MB: '100000000', DATA_DIR: tmpdir() });
-    const member = await register();
+    const member = await stack.registerUser();
     await eventually(async () => expect((await post(member, 1, gateway)).status).toBe(503), patiently);
     const ask = (method: string, path: string, body?: object): Promise<Answer<Problem>> =>
       stack.request<Problem>(method, path, { gateway: gateway.url, ...(body && { body }) });
@@ -176,53 +154,5 @@ describe('limits of a member', () => {
     expect((await ask('DELETE', `/api/v1/platform/scopes/${randomUUID()}`)).status).toBe(404);
     expect(await postPlatformMessage(gateway)).toBe(204);
     expect(await gateway.metric('gateway_disk_low')).toBe(1);
-  });
-
-  describe('live connections', () => {
-    it('catch up two at a time at each gateway, and all get there', async () => {
-      const member = await register();
-      const { token } = member;
-      const type = uniqueType();
-      await stack.storeEvents([newEvent({ eventType: type })]);
-      const batch = (): Parameters<Stack['storeEvents']>[0] => Array.from({ length: 250 }, () => newEvent());
-      // Keep both events services busy: one request for each.
-      for (let count = 0; count < events; count += 500)
-        await Promise.all([stack.storeEvents(batch()), stack.storeEvents(batch())]);
-      const manager = await jetstreamManager(stack.subscriber, { checkAPI: false });
-      const { state, config } = await eventually(
-        async () => {
-          const info = await manager.streams.info(eventsStreamName);
-          expect(info.state.messages).toBeGreaterThan(events);
-          return info;
-        },
-        { timeoutMs: 120_000 },
-      );
-      expect(state.first_seq).toBe(1);
-      const epoch = parseStreamDescription(config.description ?? '')?.epoch;
-      const first = { token, after: `${epoch}-0-00000000`, event_type: type };
-      const pagesBefore = await stack.metric('gateways', 'live_history_pages_total', { source: 'stream' });
-      const sockets = await Promise.all(
-        Array.from({ length: perUser }, (_, index) =>
-          connect(first, stack.gateways[index % 2] ?? stack.gateway),
-        ),
-      );
-      let running = 0;
-      await eventually(
-        async () => {
-          for (const gateway of stack.gateways)
-            running = Math.max(running, await gateway.metric('live_catch_ups', { state: 'running' }));
-          for (const { closed, events: received } of sockets)
-            expect([closed, received.length]).toEqual([undefined, 1]);
-        },
-        { timeoutMs: 120_000 },
-      );
-      await untilReady(sockets);
-
-      expect(running).toBeLessThanOrEqual(2);
-      expect(
-        await stack.metric('gateways', 'live_history_pages_total', { source: 'stream' }),
-      ).toBeGreaterThan(pagesBefore);
-      expect(await stack.metric('gateways', 'live_catch_ups', { state: 'waiting' })).toBe(0);
-    });
   });
 });

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { eventually } from '@stream-events/testing';
-import { eventBody, eventsPath, newEvent, type EventRecord } from './api.js';
+import { eventBody, eventsPath, type EventRecord } from './api.js';
 import { ConsoleBrowser, screenshotFolder, type ConsoleWindow } from './browser/console-browser.js';
 import { describeWithBrowser } from './browser/describe-with-browser.js';
 import type { OverlayWindow } from './browser/overlay-window.js';
 import { SimulatedPlatform } from './simulated-platform.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
-const minuteMs = 60_000;
 const follow = 'channel-follow';
 // Wait limit. On a busy machine, a killed gateway takes many seconds to start, and the overlay reconnects only then.
 const patienceMs = 120_000;
@@ -97,19 +96,6 @@ describeWithBrowser('the overlay', (browserPath) => {
     expect(shown.sort()).toEqual(alertsOf(200));
   });
 
-  it('shows each alert once when its page is loaded again', async () => {
-    const source = await makeSource({ seconds: '0.2' });
-    await overlay.show(source);
-    await sendMany(source.channel, 0, 20);
-    for (const count of [3, 8]) {
-      await overlay.untilShown(count, patienceMs);
-      await overlay.page.reload();
-    }
-    const shown = await overlay.untilShown(20, patienceMs);
-    await overlay.untilMarked('connected, 0 waiting');
-    expect(shown.sort()).toEqual(alertsOf(20));
-  });
-
   it('loads while its gateway is down, and then shows what it missed', async () => {
     const source = await makeSource({ seconds: '0.05' });
     await overlay.show(source);
@@ -149,32 +135,6 @@ describeWithBrowser('the overlay', (browserPath) => {
     expect(await overlay.untilShown(4, patienceMs)).toEqual(texts);
   });
 
-  it('skips alerts that are older than ten minutes when it comes back, by the clock of the service, and shows replays', async () => {
-    const source = await makeSource({ seconds: '0.05' });
-    await overlay.show(source);
-    await overlay.untilMarked('connected, 0 waiting');
-    const stored = () =>
-      overlay.page.evaluate<string | undefined>(
-        `Object.entries(localStorage).find(([key]) => key.startsWith('stream-events.overlay.${source.name} '))?.[1]`,
-      );
-    await eventually(async () => expect(await stored()).toMatch(/-/), { timeoutMs: patienceMs });
-    await overlay.page.goto('about:blank');
-
-    const old = newEvent({
-      time: Date.now() - 11 * minuteMs,
-      eventType: follow,
-      eventData: JSON.stringify(dataOf(source.channel, 'Old')),
-    });
-    await stack.storeEvents([old]);
-    await send(source.channel, 'New');
-    await stack.waitUntilPublished();
-    await overlay.slowDownClock();
-    await overlay.show(source);
-    await overlay.untilShown(1, patienceMs);
-    await stack.request('POST', `${eventsPath}/${old.id}/replay`, { body: { connection: source.name } });
-    expect(await overlay.untilShown(2, patienceMs)).toEqual(['New followed Mira', 'Old followed Mira']);
-  });
-
   it('shows text of users as text, in its own place, and takes custom styles', async () => {
     const source = await makeSource({ seconds: '600', types: 'channel-cheer' });
     await overlay.show({ ...source });
@@ -199,38 +159,6 @@ describeWithBrowser('the overlay', (browserPath) => {
     expect(await overlay.page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
       'rgba(0, 0, 0, 0)',
     );
-  });
-
-  it('looks well on a game', async () => {
-    const types = 'channel-raid,channel-cheer,channel-subscription-gift,my-own-type';
-    const source = await makeSource({ seconds: '600', types });
-    await overlay.show(source);
-    const raid = {
-      from_broadcaster_user_id: '2',
-      from_broadcaster_user_name: 'PixelPioneer',
-      to_broadcaster_user_id: source.channel,
-      to_broadcaster_user_name: 'Mira_Plays',
-      viewers: 1_234,
-    };
-    const cheer = {
-      ...dataOf(source.channel, 'NightOwl'),
-      bits: 500,
-      message: 'That last jump was unreal 🎉',
-    };
-    const gift = { ...dataOf(source.channel, 'Lu'), total: 5, tier: '1000', cumulative_total: 120 };
-    const own = dataOf(source.channel, 'W'.repeat(25));
-    for (const [event_type, event_data] of Object.entries({
-      'channel-raid': raid,
-      'channel-cheer': cheer,
-      'channel-subscription-gift': gift,
-      'my-own-type': own,
-    })) {
-      await stack.request('POST', eventsPath, { body: eventBody({ event_type, event_data }) });
-      await overlay.page.locator(`.alert[data-type=${event_type}]`).waitFor();
-      await overlay.page.addStyleTag({ content: game });
-      await overlay.page.screenshot({ path: `${screenshotFolder}/overlay-${event_type}.png` });
-      await control(source.name, { control: 'skip' });
-    }
   });
 
   it('shows nothing on air when its token is refused, and the reason in the mark', async () => {
@@ -309,16 +237,3 @@ describeWithBrowser('the overlay', (browserPath) => {
     });
   });
 });
-
-/** Imitates a game: alerts must be readable on any background. */
-const game = `
-  html {
-    min-height: 100%;
-    background:
-      radial-gradient(circle at 82% 18%, #ffe3b0 0 34px, transparent 36px),
-      repeating-linear-gradient(100deg, transparent 0 60px, rgb(255 255 255 / 6%) 60px 64px),
-      linear-gradient(160deg, transparent 64%, #1d3b2f 64.4%),
-      linear-gradient(200deg, transparent 58%, #2a5344 58.4%),
-      linear-gradient(#3d6fb9, #d9a58c 62%, #35604c);
-  }
-`;

@@ -22,9 +22,7 @@ describe('calls of the platform’s API', () => {
     stack = await startStack({ platform: true, gateways: 1, environment: { SIMULATOR_GRANTS: 'everyone' } });
     platform = new SimulatedPlatform(stack);
     user = await platform.addUser();
-    const body = { username: 'a-member', password: 'the password of a member' };
-    const { json } = await stack.request<{ auth_token: string }>('POST', '/api/v1/users', { body });
-    memberToken = json.auth_token;
+    memberToken = (await stack.registerUser()).token;
   }, startLimitMs);
 
   afterAll(() => stack.stop());

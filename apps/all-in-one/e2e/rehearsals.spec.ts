@@ -15,11 +15,6 @@ interface Rehearsal {
   error: string | null;
 }
 
-interface User {
-  id: string;
-  token: string;
-}
-
 const path = '/api/v1/rehearsals';
 const unknownId = '01999999-9999-7999-8999-999999999999';
 // Another gateway takes over the rehearsals of a dead gateway within 10 s. The remaining time is a margin for a busy machine.
@@ -54,12 +49,6 @@ async function connect(
   const socket = await LiveSocket.ready(gateway, { token, name });
   sockets.push(socket);
   return socket;
-}
-
-async function register(): Promise<User> {
-  const body = { username: uniqueType('user'), password: 'a password of some length' };
-  const { json } = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', { body });
-  return { id: json.id, token: json.auth_token };
 }
 
 const at = (time: number): string => new Date(time).toISOString();
@@ -101,7 +90,7 @@ async function untilEnded(id: string): Promise<Rehearsal> {
 describe('a rehearsal', () => {
   it('sends the events of a range in order with their distances, to the connections of the user with the name only', async () => {
     const { range, events } = await store([0, 200, 1_200, 1_201, 3_000]);
-    const member = await register();
+    const member = await stack.registerUser();
     const [overlay, other, stranger] = await Promise.all([
       connect('overlay'),
       connect('other'),
@@ -317,7 +306,7 @@ describe('/api/v1/rehearsals', () => {
   });
 
   it('keeps the rehearsals of users apart; owners find all, and may rehearse to every connection', async () => {
-    const [member, stranger] = await Promise.all([register(), register()]);
+    const [member, stranger] = await Promise.all([stack.registerUser(), stack.registerUser()]);
     const own = await begin(range, member.token);
     const foreign = await begin({ ...range, connection: 'second', user: member.id });
 
@@ -344,7 +333,7 @@ describe('/api/v1/rehearsals', () => {
   });
 
   it('runs one rehearsal for a connection, and three for a user', async () => {
-    const { token } = await register();
+    const { token } = await stack.registerUser();
     const start = (connection: string) => begin({ ...range, connection }, token);
 
     expect(await start('a')).toMatchObject({ status: 201 });
@@ -366,12 +355,12 @@ describe('/api/v1/rehearsals', () => {
     const token = await createToken(['events:read', 'events:write']);
     expect(await begin(range, token)).toMatchObject({ status: 201 });
     // An owner's named token does not have the owner's rights.
-    const { id } = await register();
+    const { id } = await stack.registerUser();
     expect(await begin({ ...range, user: id }, token)).toMatchObject({ status: 403 });
   });
 
   it('ends with its user, and after hours without a connection', async () => {
-    const member = await register();
+    const member = await stack.registerUser();
     const { json } = await begin(range, member.token);
     await stack.request('DELETE', `/api/v1/users/${member.id}`);
     expect(await stack.request('GET', `${path}/${json.id}`)).toMatchObject({ status: 404 });

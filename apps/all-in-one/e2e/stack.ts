@@ -14,7 +14,7 @@ import {
 } from '@stream-events/testing';
 import type pg from 'pg';
 import { type QueryResultRow } from 'pg';
-import { send, type Answer, type RequestOptions } from './api.js';
+import { send, uniqueType, type Answer, type RequestOptions } from './api.js';
 import { controlSecret, owner, application } from './credentials.js';
 import { readEventsStream, type StreamMessage } from './events-stream.js';
 import { HeldWrites } from './held-writes.js';
@@ -37,6 +37,14 @@ export interface StackOptions {
    * host process of the Jest worker, which starts faster.
    */
   killable?: AppName[];
+}
+
+export interface RegisteredUser {
+  id: string;
+  username: string;
+  password: string;
+  /** The main token. */
+  token: string;
 }
 
 /** For hooks and tests that start a database, NATS, and several processes. On two busy cores, a start takes up to 30 s. */
@@ -153,6 +161,15 @@ export class Stack {
     const base = options.gateway ?? this.nextUrl;
     const token = options.token === undefined ? this.ownerToken : options.token;
     return send<Body>(method, new URL(path, base).href, { ...options, token });
+  }
+
+  /** Registers an ordinary user. */
+  async registerUser(): Promise<RegisteredUser> {
+    const body = { username: uniqueType('user'), password: 'correct horse battery staple' };
+    const { json } = await this.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
+      body,
+    });
+    return { ...body, id: json.id, token: json.auth_token };
   }
 
   async logIn(username: string, password: string): Promise<string> {

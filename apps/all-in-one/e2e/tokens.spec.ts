@@ -33,18 +33,10 @@ describe('tokens', () => {
 
   beforeAll(async () => {
     stack = await startStack();
-    member = await register();
+    member = await stack.registerUser();
   }, startLimitMs);
 
   afterAll(() => stack.stop());
-
-  async function register() {
-    const username = uniqueType('user');
-    const { json } = await stack.request<{ id: string; auth_token: string }>('POST', '/api/v1/users', {
-      body: { username, password },
-    });
-    return { id: json.id, username, token: json.auth_token };
-  }
 
   const create = async (fields: object = {}, token = member.token): Promise<IssuedToken> => {
     const body = { name: 'overlay', scopes: ['events:read'], ...fields };
@@ -103,7 +95,7 @@ describe('tokens', () => {
   });
 
   it('are listed with the main token and the sessions', async () => {
-    const { id, username, token } = await register();
+    const { id, username, token } = await stack.registerUser();
     const { key: sessionKey, ...session } = await startSession(username);
     const { key, ...named } = await create({}, token);
     const list = await stack.request<TokenRecord[]>('GET', path, { token });
@@ -164,7 +156,7 @@ describe('tokens', () => {
   });
 
   it('show only the id and the name of their user', async () => {
-    const { username, id, token } = await register();
+    const { username, id, token } = await stack.registerUser();
     const body = { first_name: 'Grace', last_name: 'Murray', email: 'grace@example.net' };
     await stack.request('PATCH', '/api/v1/users/me', { token, body });
     const named = await create({}, token);
@@ -238,7 +230,7 @@ describe('tokens', () => {
   });
 
   it('are managed by their users and by owners', async () => {
-    const other = await register();
+    const other = await stack.registerUser();
     const { id, key } = await create({}, other.token);
     for (const method of ['GET', 'DELETE'])
       expect(await stack.request(method, `${path}/${id}`, { token: member.token })).toMatchObject({
@@ -254,7 +246,7 @@ describe('tokens', () => {
   });
 
   it('let an owner revoke the main token of a member, who gets a new one by logging in', async () => {
-    const { id, username, token } = await register();
+    const { id, username, token } = await stack.registerUser();
     const [main] = (await stack.request<TokenRecord[]>('GET', `${path}?user=${id}`)).json;
     expect(await stack.request('PATCH', `${path}/${main!.id}`, { body: { name: 'x' } })).toMatchObject({
       status: 409,
