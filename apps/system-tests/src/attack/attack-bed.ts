@@ -4,6 +4,7 @@ import { eventsStreamName, parseStreamDescription } from '@stream-events/contrac
 import { closeNats, connectNats } from '@stream-events/messaging';
 import { startLoad, startLoadProcess, startOpenLoop, type Load } from '../load/load.js';
 import type { LoadKind } from '../load/request-maker.js';
+import type { LoadCounts } from '../load/response-counter.js';
 import { memoryMegabytes } from '../measure/processes.js';
 import { say } from '../measure/progress.js';
 import { runSql, startServers, type Servers } from '../system/servers.js';
@@ -11,10 +12,8 @@ import { registerUsers, startSystem, type System } from '../system/system.js';
 import type { AttackerCounts, AttackerOptions } from './attacker.js';
 import type { Attack, Member } from './attacks.js';
 
-type OpenLoop = ReturnType<typeof startLoad>;
-
 /** Counts of the other clients during one window, by kind of load. */
-export type Window = Record<LoadKind, Awaited<ReturnType<OpenLoop['takeCounts']>>>;
+export type Window = Record<LoadKind, LoadCounts>;
 
 /** Results of alternating windows without and with an attack. */
 export interface AttackResult {
