@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
 import {
@@ -9,9 +10,10 @@ import {
 } from '@stream-events/testing';
 import pg from 'pg';
 import { eventBody, eventsPath, uniqueType, type EventPage, type EventRecord } from './api.js';
-import { runCommand } from './backup-commands.js';
+import { runCommand, startHeldRestore } from './backup-commands.js';
 import { LiveSocket } from './live-clients.js';
 import { SimulatedPlatform, type SimulatedUser } from './simulated-platform.js';
+import { secretKey } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 import { monitorStreamer, readStreams, untilSubscribed, type StreamRecord } from './streamer-records.js';
 
@@ -52,6 +54,10 @@ describe('backup and restore of external servers', () => {
     STREAMER_MONITOR_DATABASE_URL: urlFor('streamer-monitor'),
   });
   const urlOfTarget = (service: DatabaseService): string => target.urlFor(serviceSchemas[service]);
+  const restoring = (): Record<string, string> => ({
+    ...environmentOf(urlOfTarget),
+    SECRET_KEY: secretKey,
+  });
   const readEvents = async (): Promise<EventRecord[]> =>
     (await stack.request<EventPage>('GET', `${eventsPath}?page_size=100&event_type=${type}`)).json.results;
   const add = async (): Promise<void> => {
@@ -61,6 +67,13 @@ describe('backup and restore of external servers', () => {
   const subscriptionsAtPlatform = async (user: SimulatedUser): Promise<PlatformSubscription[]> => {
     const path = `/helix/eventsub/subscriptions?user_id=${user.id}`;
     return (await stack.simulate<{ data: PlatformSubscription[] }>('GET', path)).json.data;
+  };
+  const commentOf = async (schema: string): Promise<string | null> => {
+    const { rows } = await database.query<{ comment: string | null }>(
+      `SELECT obj_description($1::regnamespace, 'pg_namespace') AS comment`,
+      [schema],
+    );
+    return rows[0]?.comment ?? null;
   };
 
   beforeAll(async () => {
@@ -109,6 +122,48 @@ describe('backup and restore of external servers', () => {
   );
 
   it(
+    'refuses to restore while a service uses the database, and into several databases at once',
+    async () => {
+      const inUse = { ...environmentOf((service) => stack.databaseUrlFor(service)), SECRET_KEY: secretKey };
+      const refused = await runCommand('restore', [archive, '--replace'], inUse);
+      expect(refused.output).toContain('Programs are using the database: events');
+
+      const mixed = environmentOf((service) =>
+        service === 'gateway' ? urlOfTarget(service) : stack.databaseUrlFor(service),
+      );
+      const other = join(directory.path, 'other.tar.gz');
+      const impossible = await runCommand('backup', [other], mixed);
+      expect(impossible.output).toContain('The services use several databases');
+    },
+    limitMs,
+  );
+
+  it(
+    'begins again after a restore that was killed while it loaded rows',
+    async () => {
+      // Hold back the last rows, so that the restore waits for them.
+      const { restore: killed, pipe } = await startHeldRestore(archive, restoring());
+      const bytes = await readFile(archive);
+      await pipe.writeFile(bytes.subarray(0, Math.floor(bytes.length * 0.8)));
+      await eventually(async () => {
+        const { rows } = await database.query('SELECT FROM events.event_stream');
+        expect(rows).toHaveLength(1);
+      }, settled);
+      await killed.kill();
+      await pipe.close();
+      for (const schema of Object.values(serviceSchemas))
+        expect(await commentOf(schema)).toBe('stream-events: a restore is not complete');
+
+      const { code, output } = await runCommand('restore', [archive], restoring());
+      expect(output).toContain('An earlier restore was interrupted: starting over');
+      expect(output).toContain('Restored');
+      expect(code).toBe(0);
+      for (const schema of Object.values(serviceSchemas)) expect(await commentOf(schema)).toBeNull();
+    },
+    limitMs,
+  );
+
+  it(
     'continues on the new database: the same lists and streams, and a gap although NATS kept its stream',
     async () => {
       // Added after the backup: the backup contains neither this streamer nor this event.
@@ -137,6 +192,19 @@ describe('backup and restore of external servers', () => {
       const socket = await LiveSocket.ready(stack.url, { token: stack.ownerToken, after: position });
       expect(socket.controls[0]).toMatchObject({ event: 'gap' });
       await socket.close();
+    },
+    limitMs,
+  );
+
+  it(
+    'reconciles the subscriptions: creates what the platform lost, and removes what the backup does not know',
+    async () => {
+      await eventually(async () => {
+        const ofKept = await subscriptionsAtPlatform(kept);
+        const online = ofKept.filter(({ type: name }) => name === 'stream.online');
+        expect(online).toMatchObject([{ status: 'enabled' }]);
+        expect(await subscriptionsAtPlatform(late)).toEqual([]);
+      }, settled);
     },
     limitMs,
   );

@@ -1,4 +1,4 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { openArchive } from './backup-archive.js';
@@ -119,6 +119,32 @@ describe('backup and restore of the embedded installation', () => {
       expect(files[0]).toBe('manifest.json');
       const again = await runCommand('backup', [archive], { DATA_DIR: source.path });
       expect(again.output).toContain('already exists');
+    },
+    limitMs,
+  );
+
+  it(
+    'refuses a missing key, a wrong key, a damaged file, and another platform before it writes anything',
+    async () => {
+      expect((await restore(archive)).output).toContain('there is no SECRET_KEY');
+      const keyPath = join(target.path, 'simulator/secret-key');
+      await mkdir(join(target.path, 'simulator'), { mode: 0o711 });
+      await writeFile(keyPath, 'w'.repeat(64), { mode: 0o600 });
+      expect((await restore(archive)).output).toContain('SECRET_KEY does not decrypt the secrets');
+      await copyFile(join(source.path, 'simulator/secret-key'), keyPath);
+      const cut = join(source.path, 'cut.tar.gz');
+      await copyFile(archive, cut);
+      await truncate(cut, Math.floor((await stat(archive)).size / 2));
+      expect((await restore(cut)).output).toContain('cannot be read: unexpected end of file');
+      const environment = { DATA_DIR: target.path, PLATFORM: 'none', SECRET_KEY: 'k'.repeat(64) };
+      expect((await runCommand('restore', [archive], environment)).output).toContain(
+        'Set PLATFORM=simulator',
+      );
+      const check = await restore(archive, '--check');
+      expect(check).toMatchObject({ code: 0, output: expect.stringContaining('SECRET_KEY decrypts all') });
+
+      expect(await readdir(join(target.path, 'simulator'))).toEqual(['secret-key']);
+      expect((await restore(archive, '--unknown')).code).toBe(2);
     },
     limitMs,
   );

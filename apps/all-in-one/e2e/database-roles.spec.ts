@@ -1,6 +1,7 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canLogIn, roleNameOf, serviceSchemas, type DatabaseService } from '@stream-events/database/roles';
+import { startEmbeddedPostgres } from '@stream-events/embedded';
 import {
   createGuardedDirectory,
   eventually,
@@ -105,6 +106,30 @@ describe('the database of npm start', () => {
   it('is used by no superuser, and by each service with its own role', expectSeparateRoles);
 
   it(
+    'is refused, and nothing changes, when another version created one of its schemas',
+    async () => {
+      const event = await addEvent();
+      const rename = (from: string, to: string) =>
+        `UPDATE platform_connector.migrations SET name = overlay(name PLACING '${to}' FROM 1 FOR ${from.length})`;
+      await query(await superuserUrl(), rename('Create', 'Former'));
+      await service.stop();
+      const before = await readInstallation();
+
+      const { code, output } = await service.runToEnd();
+
+      expect(code).toBe(1);
+      expect(output).toMatch(
+        /another version created the schema platform_connector: its migration is FormerPlatformConnector\d{13}, and this version knows CreatePlatformConnector\d{13}\. Nothing was changed\./,
+      );
+      expect(await readInstallation()).toEqual(before);
+      await whileStopped((url) => query(url, rename('Former', 'Create')));
+      await start();
+      await expectStored(event);
+    },
+    2 * startLimitMs,
+  );
+
+  it(
     'has new passwords after their files were deleted, as docs/security.md describes',
     async () => {
       const event = await addEvent();
@@ -129,4 +154,40 @@ describe('the database of npm start', () => {
     },
     startLimitMs,
   );
+
+  const whileStopped = async <Result>(work: (url: string) => Promise<Result>): Promise<Result> => {
+    const postgres = await startEmbeddedPostgres({ directory: data, log: () => undefined });
+    try {
+      return await work(postgres.url);
+    } finally {
+      await postgres.stop();
+    }
+  };
+
+  /** Reads a hash of every table, stream, and secret of the stopped installation. */
+  async function readInstallation(): Promise<Record<string, string>> {
+    const hashes = await whileStopped(async (url) => {
+      const tables = await query<{ name: string }>(
+        url,
+        `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'r'
+           AND relnamespace::regnamespace::text IN ('${Object.values(serviceSchemas).join("', '")}')`,
+      );
+      const rows = await query<{ name: string; hash: string }>(
+        url,
+        tables
+          .map(
+            ({ name }) =>
+              `SELECT '${name}' AS name, md5(string_agg(t::text, '' ORDER BY t::text)) AS hash FROM ${name} t`,
+          )
+          .join(' UNION ALL '),
+      );
+      return rows.map(({ name, hash }) => [name, hash]);
+    });
+    const files = (await readdir(data, { recursive: true })).filter(
+      (path) => /(-password|secret-key)$/.test(path) || /^nats\/.*(meta\.inf|\.blk)$/.test(path),
+    );
+    const contents = files.map(async (path) => [path, (await readFile(join(data, path))).toString('base64')]);
+    // Safe cast: both lists have pairs of texts.
+    return Object.fromEntries([...hashes, ...(await Promise.all(contents))]) as Record<string, string>;
+  }
 });

@@ -218,6 +218,21 @@ describe('platform messages while they cannot be stored', () => {
   );
 
   it(
+    'become one event and one message on EVENTS when they are stored late and are also on INGEST',
+    async () => {
+      const messageIds = Array.from({ length: 6 }, () => randomUUID());
+      const held = await stack.holdWrites();
+      const statuses = await Promise.all(messageIds.map((id) => notifyStatus(id)));
+      expect(statuses).toEqual(messageIds.map(() => 204));
+      expect(await countWaiting()).toBe(6);
+
+      await held.release();
+      await expectStoredAndPublishedOnce(messageIds);
+    },
+    limitMs,
+  );
+
+  it(
     'are accepted after every events service was killed, and stored by the next one',
     async () => {
       await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
@@ -227,6 +242,52 @@ describe('platform messages while they cannot be stored', () => {
 
       await Promise.all(stack.events.map((events) => events.start()));
       await expectStoredAndPublishedOnce(messages.map(({ messageId }) => messageId));
+    },
+    limitMs,
+  );
+
+  it(
+    'become one message on INGEST, one event, and one message on EVENTS when they are redelivered during and after the outage',
+    async () => {
+      const messageIds = Array.from({ length: 10 }, () => randomUUID());
+      const deliver = (): Promise<number[]> =>
+        Promise.all(messageIds.flatMap((id) => stack.urls.map((url) => notifyStatus(id, url))));
+      await postgres.cut();
+      await untilDegraded();
+      expect([...(await deliver()), ...(await deliver())]).toEqual(Array<number>(40).fill(204));
+      expect(await countWaiting()).toBe(10);
+
+      await postgres.heal();
+      await untilStoring();
+      expect(await deliver()).toEqual(Array<number>(20).fill(204));
+      await expectStoredAndPublishedOnce(messageIds);
+    },
+    limitMs,
+  );
+
+  it(
+    'are rejected with one warning when INGEST is full, and accepted when there is room again',
+    async () => {
+      const limit = (max_msgs: number): Promise<unknown> =>
+        manageStreams(async (streams) =>
+          streams.update(ingestStreamName, { ...(await streams.info(ingestStreamName)).config, max_msgs }),
+        );
+      const refusals = warningsOf(stack.gateway, 'cannot publish to the INGEST stream');
+      await postgres.cut();
+      await untilDegraded();
+      await limit(3);
+      const ids = Array.from({ length: 8 }, () => randomUUID());
+      const answers: Answer<unknown>[] = [];
+      for (const id of ids) answers.push(await notify(id));
+      expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 503, 503, 503, 503, 503]);
+      expect(answers[3]?.headers.get('retry-after')).toBe('1');
+
+      await limit(-1);
+      expect(await Promise.all(ids.map((id) => notifyStatus(id)))).toEqual(Array<number>(8).fill(204));
+      await postgres.heal();
+      await expectStoredAndPublishedOnce(ids);
+      // The log lines of the rejections have arrived by now.
+      expect(warningsOf(stack.gateway, 'cannot publish to the INGEST stream')).toBe(refusals + 1);
     },
     limitMs,
   );

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@stream-events/testing';
-import { eventsPath } from './api.js';
+import { eventsPath, type EventPage } from './api.js';
 import { webhookSecrets } from './credentials.js';
 import { startLimitMs, startStack, type Stack } from './stack.js';
 
@@ -82,5 +82,19 @@ describe('a redelivered platform message', () => {
       const published = messages.filter(({ record }) => record.event_id === messageId);
       expect(published.map(({ id }) => id)).toEqual([rows[0]?.id]);
     }
+  });
+
+  it('is recognized by its id alone when it arrives later with another timestamp and body', async () => {
+    const messageId = randomUUID();
+    await deliver(messageId, new Date(), 1);
+    const list = async (): Promise<EventPage> =>
+      (await stack.request<EventPage>('GET', `${eventsPath}?event_id=${messageId}`)).json;
+    const before = await eventually(async () => {
+      const page = await list();
+      expect(page.results).toHaveLength(1);
+      return page;
+    });
+    expect(await deliver(messageId, new Date(Date.now() - 300_000), 2)).toEqual([204, 204]);
+    expect((await list()).results).toEqual(before.results);
   });
 });

@@ -95,4 +95,36 @@ describe('loss of the EVENTS stream', () => {
     },
     limitMs,
   );
+
+  it(
+    'together with the publishing instance loses no events',
+    async () => {
+      const type = uniqueType('loss');
+
+      const ids = await underLoad(type, 600, () =>
+        Promise.all([stack.eventsService.kill('SIGKILL'), deleteStream()]),
+      );
+      await stack.eventsService.start();
+
+      await expectPublishedOnce(type, ids);
+      await stack.waitUntilPublished();
+    },
+    limitMs,
+  );
+
+  it(
+    'while no events service is running is repaired at the next start',
+    async () => {
+      const type = uniqueType('loss');
+      const ids = await underLoad(type, 100, () => Promise.resolve());
+      await stack.waitUntilPublished();
+      await Promise.all(stack.events.map((events) => events.kill('SIGKILL')));
+      await deleteStream();
+
+      await Promise.all(stack.events.map((events) => events.start()));
+
+      await expectPublishedOnce(type, ids);
+    },
+    limitMs,
+  );
 });

@@ -111,6 +111,40 @@ describe('events over plain sockets', () => {
   );
 
   it(
+    'arrive once each while the platform asks for reconnects',
+    async () => {
+      const before = await gaps();
+      const sent: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        await disturb({ action: 'reconnect' });
+        sent.push(...(await cheer(10)));
+      }
+      await untilStored(sent);
+
+      expect(await gaps()).toEqual(before);
+    },
+    limitMs,
+  );
+
+  it(
+    'arrive once each when NATS is away for seconds',
+    async () => {
+      const before = await gaps();
+      await stack.nats.kill();
+      const sent = await cheer(30);
+      await eventually(async () => {
+        const waiting = await stack.metric('connectors', 'platform_connector_socket_messages_waiting');
+        expect(waiting).toBeGreaterThanOrEqual(30);
+      }, settled);
+      await stack.nats.restart();
+      await untilStored([...sent, ...(await cheer(5))]);
+
+      await eventually(async () => expect(await gaps()).toEqual(before), settled);
+    },
+    limitMs,
+  );
+
+  it(
     'arrive again after the socket was lost, and the status shows since when they were missing',
     async () => {
       const before = await gaps();
