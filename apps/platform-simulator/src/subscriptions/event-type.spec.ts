@@ -1,5 +1,11 @@
 import { eventTypes, findEventType } from '@stream-events/platforms';
-import { costOf, createCondition, findConditionFault, isWithdrawn, listRequiredGrants } from './event-type.js';
+import {
+  costOf,
+  createCondition,
+  findConditionFault,
+  isWithdrawn,
+  listRequiredGrants,
+} from './event-type.js';
 import { conditionKey, matchesCondition } from './subscription.js';
 
 function rowOf(type: string, version?: string) {
