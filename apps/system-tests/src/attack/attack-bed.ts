@@ -79,8 +79,7 @@ export class AttackBed {
       const { webhookSecret, token } = system;
       const ports = system.gateways.map(({ url }) => Number(new URL(url).port));
       const target = { ports, webhookSecret, token, connections };
-      const start = (kind: LoadKind): Load =>
-        startOpenLoop({ kind, perSecond: perSecond[kind], ...target });
+      const start = (kind: LoadKind): Load => startOpenLoop({ kind, perSecond: perSecond[kind], ...target });
       const filled = await fill(startLoad({ kind: 'notifications', ...target }));
       const loads = { notifications: start('notifications'), posts: start('posts'), lists: start('lists') };
       const bed = new AttackBed(servers, databaseUrl, system, loads);
