@@ -1,3 +1,4 @@
+import type { StoredEvent } from '@stream-events/contracts';
 import type { ServiceProcess } from '@stream-events/testing';
 import { say } from '../measure/progress.js';
 import type { ServerSet } from '../system/servers.js';
@@ -205,14 +206,13 @@ export class ScenarioRun<S extends ServerSet = ServerSet> {
     // Not `push(...sent)`: a call cannot have this many arguments.
     this.entries = this.entries.concat(sent);
     this.result.outcomes = countOutcomes(sent);
-    const listed = await store.readNewEvents();
+    const { listed, published } = await this.readStored();
     const candidates = [...this.inDoubt, ...sent];
     const stored = new Set(listed.map(({ eventData }) => markerOf(eventData)));
     this.inDoubt = candidates.filter(
       ({ outcome, event }) => outcome === 'in doubt' && !stored.has(event.marker),
     );
     const deadLetters = await store.readDeadLetters();
-    const published = await this.readStream();
     this.result.copies = published ? published.length - new Set(published.map(({ id }) => id)).size : 0;
     const isKnownBefore = (id: string): boolean => store.hasRead(id);
     this.result.findings = this.result.findings.concat(
@@ -235,12 +235,22 @@ export class ScenarioRun<S extends ServerSet = ServerSet> {
     this.onStreamSince = Number.POSITIVE_INFINITY;
   }
 
-  private async readStream(): Promise<PublishedMessage[] | undefined> {
+  /** Returns the new events in the store, and the new messages on the stream. */
+  private async readStored(): Promise<{ listed: StoredEvent[]; published: PublishedMessage[] | undefined }> {
+    const { store, stream } = this.bed;
+    const listed = await store.readNewEvents();
     try {
-      return (await this.bed.stream.readNew()).messages;
+      const published: PublishedMessage[] = (await stream.readNew()).messages;
+      // Meanwhile, a slow system can store events whose clients have given up.
+      const late = await store.readNewEvents();
+      if (late.length === 0 || !(await this.waitUntilPublished())) return { listed, published };
+      return {
+        listed: [...listed, ...late],
+        published: [...published, ...(await stream.readNew()).messages],
+      };
     } catch (error) {
       this.find(`the EVENTS stream cannot be read: ${String(error)}`);
-      return undefined;
+      return { listed, published: undefined };
     }
   }
 

@@ -86,11 +86,12 @@ async function tryPositions(live: LiveBed): Promise<PositionResult[]> {
   await Promise.all(probes.map((probe) => probe.waitFor(3)));
   // Any further message would have arrived by now.
   await wait(500);
+  const stories = probes.map(({ story }) => [...story]);
   for (const probe of probes) probe.close();
   return cases.map(({ name, expected }, index) => ({
     name,
     expected: [...expected, 'ready', 'event'],
-    story: probes[index]?.story ?? [],
+    story: stories[index] ?? [],
   }));
 }
 
