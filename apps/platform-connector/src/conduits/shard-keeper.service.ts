@@ -12,8 +12,9 @@ import { ShardsRepository, type Holder } from './shards.repository.js';
 const tickMs = 500;
 // How often a connector checks the shards while a shard is lost.
 const urgentTickMs = 50;
-// How often to check the conduit while a holder has probably died and no connector has taken its shards.
-const suspicionMs = 1_000;
+// How often to check the conduit while a holder has probably died and no connector has taken its shards. The first check can be so early that
+// the platform has not noticed the loss yet, and messages are lost until the next one. This state ends with the lease at the latest.
+const suspicionMs = 250;
 // How often a connector renews its leases: a quarter of the lease duration, as in `Lease`.
 const renewMs = 1_500;
 // How long a stopping connector waits for other connectors to take its shards. They usually take less than a second.
