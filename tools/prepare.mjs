@@ -70,7 +70,7 @@ function hashLock() {
  * Returns the command that starts npm. On Windows, npm is a batch script, which Node refuses to start. Node therefore runs npm's JavaScript
  * file: that of the npm that runs this script, or of the npm installed with Node.
  */
-export function npmCommand() {
+function npmCommand() {
   const current = process.env.npm_execpath ?? '';
   if (basename(current) === 'npm-cli.js') return [process.execPath, current];
   if (process.platform !== 'win32') return ['npm'];

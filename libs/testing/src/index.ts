@@ -3,7 +3,7 @@ export { startEmbeddedNats, type NatsUser } from '@stream-events/embedded';
 export { CuttableProxy } from './cuttable-proxy.js';
 export { describeSchema } from './describe-schema.js';
 export { describeUpgrade } from './describe-upgrade.js';
-export { findBrowser, findTestBrowser } from './find-browser.js';
+export { findTestBrowser } from './find-browser.js';
 export { freePort } from './free-port.js';
 export { createGuardedDirectory, type GuardedDirectory } from './guarded-directory.js';
 export { eventually, type EventuallyOptions } from './eventually.js';

@@ -22,18 +22,17 @@ export class CountingGroup {
   private ended = 0;
   private latencies: RecordableHistogram = createHistogram();
   private countedSince = performance.now();
-  private readonly progressTimer: NodeJS.Timeout | undefined;
+  private readonly progressTimer: NodeJS.Timeout;
   private isClosed = false;
 
   constructor(
     private readonly plan: CountingPlan,
     private readonly onProgress: (slowest: number) => void,
   ) {
-    const { firstMessages, isLockstep } = plan;
-    this.received = new Float64Array(firstMessages.length);
-    this.laggards = firstMessages.length;
+    this.received = new Float64Array(plan.firstMessages.length);
+    this.laggards = plan.firstMessages.length;
     for (let index = 0; index < maxHandshakes; index += 1) this.connectNext();
-    if (!isLockstep) this.progressTimer = setInterval(() => this.reportProgress(), progressIntervalMs);
+    this.progressTimer = setInterval(() => this.reportProgress(), progressIntervalMs);
   }
 
   close(): void {
@@ -97,7 +96,6 @@ export class CountingGroup {
     if (this.laggards > 0) return;
     this.slowest = this.received.reduce((least, each) => Math.min(least, each), Infinity);
     this.laggards = this.received.filter((each) => each === this.slowest).length;
-    if (this.plan.isLockstep) this.reportProgress();
   }
 
   private reportProgress(): void {

@@ -20,8 +20,6 @@ export interface CountingPlan {
   firstMessages: readonly string[];
   /** Measures the latency of every n-th message; 0 measures none. Reading the clock is the most expensive work of a client. */
   sampleEvery: number;
-  /** Whether to report progress as soon as all clients have an event. If not, the clients report every 10 ms. */
-  isLockstep: boolean;
 }
 
 /** A call of a group's method, or `open` with the group's plan. Each gets one reply. */

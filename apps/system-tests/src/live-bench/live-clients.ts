@@ -61,7 +61,6 @@ export class LiveClients {
       path: '/ws/platform-events/',
       firstMessages,
       sampleEvery,
-      isLockstep: false,
     });
     const isLive = async (): Promise<true | undefined> =>
       (await this.gateway.metric('live_connections')) === clients ? true : undefined;

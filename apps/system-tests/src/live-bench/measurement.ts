@@ -22,7 +22,7 @@ export interface LiveRound extends LiveRun {
 const maxAhead = 256;
 const batch = 32;
 
-/** Starts new services, because clients change the memory use of a gateway. Connects the clients anew in each round. */
+/** Starts new services, because clients change the memory use of a gateway. Connects new clients in each round. */
 export async function measureLive(
   servers: Servers,
   databaseName: string,
