@@ -1,9 +1,9 @@
-// npm run check: checks format, types, lint, import boundaries, generated files, links, and API descriptions. Installs missing packages and
+// npm run check: checks format, types, lint, import boundaries, generated files, Markdown, and API descriptions. Installs missing packages and
 // builds changed projects.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { generate } from './generate.mjs';
-import { findBrokenLinks } from './links.mjs';
+import { findBrokenLinks, findPaddedRows } from './links.mjs';
 import { prepare, root } from './prepare.mjs';
 
 const prettier = 'prettier/bin/prettier.cjs';
@@ -21,9 +21,11 @@ step('Generated files');
 const stale = await generate({ write: false });
 if (stale.length > 0) fail(`Stale: ${stale.join(', ')}. Run: npm run generate`);
 
-step('Links');
+step('Links and tables of Markdown pages');
 const broken = findBrokenLinks();
 if (broken.length > 0) fail(`Links that lead nowhere:\n${broken.join('\n')}`);
+const padded = findPaddedRows();
+if (padded.length > 0) fail(`Table rows with padding. Use one space:\n${padded.join('\n')}`);
 
 step('API descriptions');
 await checkOpenApi();
