@@ -10,9 +10,9 @@ const listOf = (matcher: string, values: readonly string[]): string[] => values.
 const rank = (version: string): number => (version === 'beta' ? Infinity : Number(version));
 
 describe('event types', () => {
-  it('are 83 unique types and versions', () => {
-    expect(eventTypes).toHaveLength(83);
-    expect(new Set(eventTypes.map(({ type, version }) => `${type} ${version}`)).size).toBe(83);
+  it('are unique', () => {
+    const names = eventTypes.map(({ type, version }) => `${type} ${version}`);
+    expect([...new Set(names)]).toEqual(names);
   });
 
   it.each(eventTypes)('have valid fields: $type, version $version', (row) => {
