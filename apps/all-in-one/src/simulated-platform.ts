@@ -35,7 +35,7 @@ export async function startSimulator(
   say('Simulated platform: starting');
   const directory = dataDirectory(config);
   const controlSecret = await keepSecret(controlSecretPath(directory));
-  const port = await choosePort(8100, 'the simulated platform', say);
+  const port = await choosePort(simulatorPortBeside(config.PORT), 'the simulated platform', say);
   const { url } = await starter.start(platformSimulator, {
     ...process.env,
     ...platform,
@@ -49,6 +49,12 @@ export async function startSimulator(
   starter.onStop(() => removeSimulatorRecord(directory));
   await recordSimulator(directory, { url, pid: process.pid });
   return { url, controlSecret };
+}
+
+/** Returns the port to try first: 8100 for the default PORT. Installations with different PORTs do not compete for one. */
+function simulatorPortBeside(gatewayPort: number): number {
+  const port = gatewayPort + 100;
+  return gatewayPort === 0 || port > 65_535 ? 0 : port;
 }
 
 /** Returns the variables with the addresses of a simulator and a gateway that run on the same machine. */
