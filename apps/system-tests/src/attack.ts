@@ -5,14 +5,12 @@ import { printSections } from './attack/report.js';
 import { say } from './measure/progress.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run attack: attacks a gateway on this machine with thousands of connections, and measures how other clients are affected. Writes
-// docs/attacks.md. --quick runs a short version; --only NAME runs one attack; --product FOLDER attacks the gateway of another built
-// checkout. With any of these options, the command prints the result and leaves the page unchanged.
+// npm run attack: attacks a gateway on this machine with thousands of connections, and measures how other clients are affected.
+// --quick runs a short version; --only NAME runs one attack; --product FOLDER attacks the gateway of another built checkout.
 
 const test: SystemTest = {
   title: 'Attack test',
   command: 'attack',
-  page: 'attacks.md',
   setting:
     'One gateway and one events service, each in its own process, with embedded PostgreSQL (durable) and nats-server. Servers, services, load, and attackers share one machine; no packet leaves it.',
 };
@@ -43,7 +41,6 @@ try {
     servers: bed.servers,
     startedAt,
     sections: printSections(results, await bed.finish()),
-    isWhole: !flags.quick && flags.only === undefined && flags.product === undefined,
   });
 } finally {
   await bed.stop();

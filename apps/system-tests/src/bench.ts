@@ -7,13 +7,11 @@ import { report, type SystemTest } from './measure/report.js';
 import { createStoreTemplate } from './system/filled-store.js';
 import { startServers } from './system/servers.js';
 
-// npm run bench: alternates between the write path and the raw ceiling, and writes docs/benchmarks.md. --quick runs a short version, prints
-// the result, and leaves the page unchanged.
+// npm run bench: alternates between the write path and the raw ceiling. --quick runs a short version.
 
 const test: SystemTest = {
   title: 'Benchmarks',
   command: 'bench',
-  page: 'benchmarks.md',
   setting: 'Services, servers, and load share one machine.',
 };
 
@@ -51,7 +49,7 @@ try {
       }
     }
   const sections = [printMethod(size), printResults(runs), printTime(runs)];
-  await report(test, { servers, startedAt, sections, isWhole: !flags.quick });
+  await report(test, { servers, startedAt, sections });
 } finally {
   await servers.stop();
 }

@@ -6,14 +6,12 @@ import { startTestBed } from './chaos/test-bed.js';
 import { report, type SystemTest } from './measure/report.js';
 import { startServers } from './system/servers.js';
 
-// npm run chaos: kills, freezes, or stops every part of the system under load, and looks for lost and duplicate events. Writes
-// docs/chaos.md. --quick runs a short version; --only NAME,NAME runs some scenarios. With either option, the command prints the result and
-// leaves the page unchanged.
+// npm run chaos: kills, freezes, or stops every part of the system under load, and looks for lost and duplicate events.
+// --quick runs a short version; --only NAME,NAME runs some scenarios.
 
 const test: SystemTest = {
   title: 'Chaos test',
   command: 'chaos',
-  page: 'chaos.md',
   setting:
     'Two gateways and two events services, each in its own process, with embedded PostgreSQL (durable) and nats-server. Servers, services, and load share one machine.',
 };
@@ -36,7 +34,6 @@ try {
     servers: bed.servers,
     startedAt,
     sections: printSections(results, { load, requestsSince: 'the restart (or the end of the outage)' }),
-    isWhole: !flags.quick && flags.only === undefined,
   });
 } finally {
   await bed.stop();

@@ -5,14 +5,12 @@ import { ClusterRun, clusterLoad } from './cluster-chaos/cluster-run.js';
 import { clusterScenarios, runScenario, type ClusterPace } from './cluster-chaos/cluster-scenarios.js';
 import { report, type SystemTest } from './measure/report.js';
 
-// npm run chaos:cluster: kills, pauses, and isolates servers of a cluster, and looks for lost and duplicate events. Writes
-// docs/cluster-chaos.md. --quick runs a short version; --only NAME,NAME runs some scenarios. With either option, the command prints the
-// result and leaves the page unchanged.
+// npm run chaos:cluster: kills, pauses, and isolates servers of a cluster, and looks for lost and duplicate events.
+// --quick runs a short version; --only NAME,NAME runs some scenarios.
 
 const test: SystemTest = {
   title: 'Cluster test',
   command: 'chaos:cluster',
-  page: 'cluster-chaos.md',
   setting:
     'Two instances each of the gateway, the events service, the platform connector, and the streamer monitor; three nats-servers with ' +
     'three replicas of each stream (`NATS_REPLICAS=3`); a PostgreSQL primary with a synchronous standby, both durable. Every service ' +
@@ -38,7 +36,6 @@ try {
     servers: cluster.bed.servers,
     startedAt,
     sections: printSections(results, page),
-    isWhole: !flags.quick && flags.only === undefined,
   });
 } finally {
   await cluster.bed.stop();

@@ -8,13 +8,12 @@ import { quantile, median } from './measure/quantile.js';
 import { say } from './measure/progress.js';
 import { formatCount, formatSeconds, report, table, type SystemTest } from './measure/report.js';
 
-// npm run chaos:conduit: kills connectors that share a conduit under load, and looks for lost and duplicate events. Writes
-// docs/conduit-chaos.md. --quick kills three times, prints the result, and leaves the page unchanged.
+// npm run chaos:conduit: kills connectors that share a conduit under load, and looks for lost and duplicate events. --quick
+// kills three times.
 
 const test: SystemTest = {
   title: 'Conduit chaos test',
   command: 'chaos:conduit',
-  page: 'conduit-chaos.md',
   setting:
     'Two platform connectors share a conduit with eight shards on the simulated platform. One gateway, one events service, two streamer monitors, embedded PostgreSQL (durable), and nats-server run in their own processes. Everything shares one machine.',
 };
@@ -87,7 +86,6 @@ try {
   await report(test, {
     servers,
     startedAt,
-    isWhole: !flags.quick,
     sections: [
       {
         title: 'Method',

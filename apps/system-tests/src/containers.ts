@@ -9,14 +9,12 @@ import { measureScaling } from './containers/scaling.js';
 import { say } from './measure/progress.js';
 import { report, type Section, type SystemTest } from './measure/report.js';
 
-// npm run test:containers: builds the image, starts docker-compose.yml, and kills, restarts, and scales its services under load. Writes
-// docs/containers.md. --quick restarts everything twice instead of 20 times; --only runs one part (system or scaling). With either option,
-// the command prints the result and leaves the page unchanged. --keep-image uses the image of the last run.
+// npm run test:containers: builds the image, starts docker-compose.yml, and kills, restarts, and scales its services under load. --quick
+// restarts everything twice instead of 20 times; --only runs one part (system or scaling); --keep-image uses the image of the last run.
 
 const test: SystemTest = {
   title: 'Container test',
   command: 'test:containers',
-  page: 'containers.md',
   setting: `The image of this checkout and \`docker-compose.yml\` with the simulator, ${scalable.map((name) => `${fullScale[name]} × ${name}`).join(', ')}. Containers and load share one machine.`,
 };
 const { values: flags } = parseArgs({
@@ -69,5 +67,4 @@ await report(test, {
   machine: { Engine: engine.description, Proxy: proxy },
   startedAt,
   sections,
-  isWhole: !flags.quick && flags.only === undefined,
 });

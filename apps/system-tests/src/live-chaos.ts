@@ -7,13 +7,11 @@ import { say } from './measure/progress.js';
 import { report, type Section, type SystemTest } from './measure/report.js';
 
 // npm run chaos:live: tests a thousand WebSocket clients under faults. Gateways and broker restart at random, readers stop reading,
-// and clients send invalid positions. Writes docs/live-chaos.md. --quick runs a short version; --only PART runs
-// one part. With either option, the command prints the result and leaves the page unchanged.
+// and clients send invalid positions. --quick runs a short version; --only PART runs one part.
 
 const test: SystemTest = {
   title: 'Live chaos test',
   command: 'chaos:live',
-  page: 'live-chaos.md',
   setting:
     'Two gateways and one events service, each in its own process, with embedded PostgreSQL (durable) and nats-server. Servers, services, and clients share one machine.',
 };
@@ -68,7 +66,6 @@ try {
     servers: live.bed.servers,
     startedAt,
     sections,
-    isWhole: !flags.quick && flags.only === undefined,
   });
 } finally {
   await live.bed.stop();

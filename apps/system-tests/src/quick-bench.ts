@@ -9,8 +9,7 @@ import { startSides, type Side } from './quick-bench/side.js';
 import { LiveSubject, measureStart, startRequestSubject } from './quick-bench/subjects.js';
 
 // npm run bench:quick -- --baseline FOLDER: alternates between this checkout and another built one, on the same PostgreSQL and nats-server,
-// looks for losses, and writes its part of docs/benchmarks.md. --only PATH measures one path, prints the result, and leaves the page
-// unchanged.
+// and looks for losses. --only PATH measures one path.
 
 /**
  * Rounds by path. Each starts the services of both sides again, because two processes of the same build can differ by 10 % until they end.
@@ -106,7 +105,7 @@ try {
       for (const side of sides) note('start', side.name, await measureStart(side, servers));
     sides.reverse();
   }
-  await printComparison(comparisons, checkouts, { servers, startedAt, isWhole: flags.only === undefined });
+  await printComparison(comparisons, checkouts, { servers, startedAt });
 } finally {
   await servers.stop();
 }

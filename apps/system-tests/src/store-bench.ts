@@ -11,29 +11,26 @@ import { measureFirstPages, measurePartitionCounts } from './store-bench/pages.j
 import { measurePartitionRemoval } from './store-bench/partition-removal.js';
 import { typeShares } from './store-bench/population.js';
 
-// npm run bench:store: fills a store with many events, measures reads and writes, and writes docs/store-benchmarks.md. --quick uses a small
-// store, prints the result, and leaves the page unchanged.
+// npm run bench:store: fills a store with many events, and measures reads and writes. --quick uses a small store.
 //
 //   --events N, --months N      size of the store (default: 10,000,000 events in 14 monthly partitions)
 //   --store FOLDER              keeps the filled store in this folder for later runs, which use copies of the store
 //   --product FOLDER            measures the services of another built checkout instead of this one
-//   --only PART,…               runs only these parts, and prints the result
+//   --only PART,…               runs only these parts
 //   --serve                     starts the services on the store and prints where they are, until Ctrl-C
 
 const test: SystemTest = {
   title: 'Store benchmarks',
   command: 'bench:store',
-  page: 'store-benchmarks.md',
   setting:
     'One gateway, one events service, PostgreSQL, and NATS run as separate processes with the settings of `npm start`. The services, the servers, and the load share one machine.',
 };
 
-const defaultMonths = '14';
 const { values: flags } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     events: { type: 'string' },
-    months: { type: 'string', default: defaultMonths },
+    months: { type: 'string', default: '14' },
     store: { type: 'string' },
     product: { type: 'string' },
     only: { type: 'string' },
@@ -87,9 +84,7 @@ async function measureParts(stores: FilledStores): Promise<void> {
   const sections = [describeStore(stores)];
   for (const [name, measurePart] of Object.entries(parts))
     if (chosenParts.includes(name)) sections.push(await measurePart({ stores, isQuick: flags.quick }));
-  const isOfFullSize = !flags.quick && flags.events === undefined && flags.months === defaultMonths;
-  const isWhole = isOfFullSize && flags.only === undefined && flags.product === undefined;
-  await report(test, { servers: stores.servers, startedAt, sections, isWhole });
+  await report(test, { servers: stores.servers, startedAt, sections });
 }
 
 const stores = await FilledStores.open({

@@ -1,18 +1,9 @@
 import { cpus } from 'node:os';
-import {
-  atLeast,
-  formatCount,
-  formatMicroseconds,
-  formatMs,
-  table,
-  type Section,
-} from '../measure/report.js';
+import { formatCount, formatMicroseconds, formatMs, table, type Section } from '../measure/report.js';
 import { medianRatio, medianRun, serviceCpu, type Measurement } from './measurement.js';
 
 /** Alternating runs by the name of the subject in the tables. */
 export type Runs = Record<'ceiling' | '1 + 1' | '2 + 2' | 'POST, 1 + 1', Measurement[]>;
-
-const ceilingGoal = 0.5;
 
 export function printMethod({
   connections,
@@ -55,15 +46,9 @@ export function printResults(runs: Runs): Section {
           row('POST /platform-events, 1 + 1', runs['POST, 1 + 1']),
         ],
       ),
-      `CPU of services and servers per event, 2 + 2 divided by 1 + 1, median of ratios: ${medianRatio(runs['2 + 2'], runs['1 + 1'], serviceCpu).toFixed(2)}.`,
+      `Medians of ratios: 1 + 1 stores ${medianRatio(runs['1 + 1'], runs.ceiling, ({ perSecond }) => perSecond).toFixed(2)} × the events of the ceiling, and 2 + 2 needs ${medianRatio(runs['2 + 2'], runs['1 + 1'], serviceCpu).toFixed(2)} × the CPU of 1 + 1 per event.`,
     ],
-    promises: [
-      atLeast(
-        `≥ ${ceilingGoal} of the ceiling (median of ratios)`,
-        medianRatio(runs['1 + 1'], runs.ceiling, ({ perSecond }) => perSecond),
-        ceilingGoal,
-      ),
-    ],
+    promises: [],
   };
 }
 

@@ -11,7 +11,6 @@ export interface LivePlan extends ClientsPlan, Pace {
   rounds: number;
   /** Default: as many as the slowest client receives. */
   eventsPerSecond?: number;
-  goalP99Ms?: number;
 }
 
 export interface LiveRound extends LiveRun {

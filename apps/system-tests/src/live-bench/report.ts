@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { atMost, formatCount, formatMs, table, type Section } from '../measure/report.js';
+import { formatCount, formatMs, table, type Section } from '../measure/report.js';
 import { median } from '../measure/quantile.js';
 import type { LivePlan, LiveRound } from './measurement.js';
 
@@ -35,16 +35,6 @@ export function printResults(results: readonly LiveResult[]): Section {
       ),
     ],
     promises: [
-      ...results.flatMap(({ plan: { clients, eventsPerSecond, goalP99Ms }, rounds }) =>
-        goalP99Ms === undefined
-          ? []
-          : atMost(
-              `p99 ≤ ${goalP99Ms} ms with ${formatCount(clients)} clients at ${eventsPerSecond} events per second`,
-              median(rounds.map(({ latencyMs }) => latencyMs.p99)),
-              goalP99Ms,
-              formatMs,
-            ),
-      ),
       {
         promise: 'The gateway disconnects no client',
         measured: formatCount(ended),

@@ -22,8 +22,6 @@ export interface Runs {
 const test: SystemTest = {
   title: 'Compared with an earlier commit',
   command: 'bench:quick',
-  page: 'benchmarks.md',
-  isPart: true,
   setting:
     'Both commits use the same PostgreSQL and nats-server, and take turns. Services, servers, and load share one machine.',
 };
@@ -61,8 +59,8 @@ export async function printComparison(
         'CPU',
         'before',
         'ratio',
-        'two runs',
-        'same commit',
+        'spread',
+        'limit',
         'rate',
         'before',
         'p99',

@@ -45,9 +45,3 @@ export function printDisturbance(disturbance: Disturbance): string {
   );
   return table(['', 'per second', 'p50', 'p99', 'longest', 'failed'], rows);
 }
-
-/** The p99 during the work, divided by the p99 before. */
-export function p99Ratio(disturbance: Disturbance, name: string): number {
-  const { before, during } = disturbance[name] ?? {};
-  return (during?.latencyMs.p99 ?? Number.NaN) / (before?.latencyMs.p99 ?? Number.NaN);
-}

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject } from '@stream-events/contracts';
 import { startSubjectLoad } from '../bench/measurement.js';
 import { subjectOf } from '../bench/subject.js';
 import { say, waitFor } from '../measure/progress.js';
-import { atMost, formatCount, formatSeconds, type Section } from '../measure/report.js';
+import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import { startPlatformSide } from '../system/platform-side.js';
 import type { System } from '../system/system.js';
-import { disturb, p99Ratio, printDisturbance } from './disturbance.js';
+import { disturb, printDisturbance } from './disturbance.js';
 import type { BenchBed } from './filled-stores.js';
 import { pathOf, pathOfLink } from './list-paths.js';
 import { loadPopulationOf, viewerId } from './population.js';
@@ -23,7 +23,6 @@ const eventsPerSecond = 500;
 // The viewer with the most events: about 1 % of all.
 const viewer = viewerId(0);
 const limitMs = 1_800_000;
-const goalFactor = 2;
 
 /** Erases the viewer with the most events, while events arrive. Changes the store, so it runs after most other parts. */
 export async function measureErasure({ stores, isQuick }: BenchBed): Promise<Section> {
@@ -57,11 +56,6 @@ export async function measureErasure({ stores, isQuick }: BenchBed): Promise<Sec
         measured: `${time}, ${formatCount(events)} events erased, ${left} left`,
         isKept: ms !== undefined && events > 0 && left === 0,
       },
-      atMost(
-        `ingest during the erasure: p99 ≤ ${goalFactor} × the p99 before`,
-        p99Ratio(disturbance, 'notifications'),
-        goalFactor,
-      ),
     ],
   };
 }

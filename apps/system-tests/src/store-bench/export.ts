@@ -1,13 +1,11 @@
 import { startSubjectLoad } from '../bench/measurement.js';
 import { subjectOf } from '../bench/subject.js';
 import { say } from '../measure/progress.js';
-import { atLeast, atMost, formatCount, formatSeconds, type Section } from '../measure/report.js';
+import { formatCount, formatSeconds, type Section } from '../measure/report.js';
 import type { System } from '../system/system.js';
-import { disturb, p99Ratio, printDisturbance } from './disturbance.js';
+import { disturb, printDisturbance } from './disturbance.js';
 import type { BenchBed } from './filled-stores.js';
 import { pageLoad } from './pages.js';
-
-const goals = { perSecond: 20_000, pageFactor: 2 };
 
 /** Exports 1,000,000 events while another client reads first pages, one after the other. */
 export async function measureExport({ stores, isQuick }: BenchBed): Promise<Section> {
@@ -21,22 +19,10 @@ export async function measureExport({ stores, isQuick }: BenchBed): Promise<Sect
   return {
     title: 'Export',
     paragraphs: [
-      `One client exports ${formatCount(events)} events as NDJSON (${formatCount(megabytes)} MiB), oldest first, in ${formatSeconds(seconds * 1_000)}. Meanwhile another client reads first pages, one after the other. The pages of the other client:`,
+      `One client exports ${formatCount(events)} events as NDJSON (${formatCount(megabytes)} MiB), oldest first, in ${formatSeconds(seconds * 1_000)}: ${formatCount(events / seconds)} events per second. Meanwhile another client reads first pages, one after the other. The pages of the other client:`,
       printDisturbance(disturbance),
     ],
-    promises: [
-      atLeast(
-        `export: ≥ ${formatCount(goals.perSecond)} events/s`,
-        events / seconds,
-        goals.perSecond,
-        (perSecond) => `${formatCount(perSecond)}/s`,
-      ),
-      atMost(
-        `pages during the export: p99 ≤ ${goals.pageFactor} × the p99 before`,
-        p99Ratio(disturbance, 'pages'),
-        goals.pageFactor,
-      ),
-    ],
+    promises: [],
   };
 }
 

@@ -2,12 +2,11 @@ import { measure, medianRatio, type Measurement } from '../bench/measurement.js'
 import { printRun, runColumns } from '../bench/report.js';
 import { subjectOf } from '../bench/subject.js';
 import { say } from '../measure/progress.js';
-import { atLeast, formatCount, table, type Section } from '../measure/report.js';
+import { formatCount, table, type Section } from '../measure/report.js';
 import type { BenchBed } from './filled-stores.js';
 import { loadPopulationOf } from './population.js';
 
 const connections = 64;
-const goal = 0.9;
 
 /** Compares storing into an empty store with storing into the main store. */
 export async function measureIngest({ stores, isQuick }: BenchBed): Promise<Section> {
@@ -40,13 +39,8 @@ export async function measureIngest({ stores, isQuick }: BenchBed): Promise<Sect
           formatCount(done.reduce((sum, { failed }) => sum + failed, 0)),
         ]),
       ),
+      `Rate with the full store, divided by the rate with an empty one, median of ratios: ${medianRatio(runs.filled, runs.empty, ({ perSecond }) => perSecond).toFixed(2)}.`,
     ],
-    promises: [
-      atLeast(
-        `ingest: rate with the full store ≥ ${goal} × the rate with an empty one`,
-        medianRatio(runs.filled, runs.empty, ({ perSecond }) => perSecond),
-        goal,
-      ),
-    ],
+    promises: [],
   };
 }

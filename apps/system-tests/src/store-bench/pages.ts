@@ -10,7 +10,7 @@ import { subjectOf, type Subject } from '../bench/subject.js';
 import type { Load } from '../load/load.js';
 import { countFailed, type LoadCounts } from '../load/response-counter.js';
 import { say } from '../measure/progress.js';
-import { atMost, formatCount, formatMs, table, type Section } from '../measure/report.js';
+import { formatCount, formatMs, table, type Section } from '../measure/report.js';
 import type { BenchBed, StoreName } from './filled-stores.js';
 import { commonPaths } from './list-paths.js';
 import { loadPopulationOf, type Population } from './population.js';
@@ -25,7 +25,6 @@ interface PageRun {
 }
 
 const connectionCounts = [32, 64];
-const partitionGoal = 1.2;
 
 /** First pages for many clients on the main store. */
 export async function measureFirstPages(bed: BenchBed): Promise<Section> {
@@ -78,14 +77,9 @@ export async function measurePartitionCounts(bed: BenchBed): Promise<Section> {
           ['60', ...printRun(runs.months_60)],
         ],
       ),
+      `CPU per page with 60 partitions, divided by the CPU with 2, median of ratios: ${medianRatio(runs.months_60, runs.months_2, serviceCpu).toFixed(2)}.`,
     ],
-    promises: [
-      atMost(
-        `CPU per page with 60 partitions ≤ ${partitionGoal} × the CPU with 2`,
-        medianRatio(runs.months_60, runs.months_2, serviceCpu),
-        partitionGoal,
-      ),
-    ],
+    promises: [],
   };
 }
 

@@ -12,7 +12,6 @@ import { monthsOf, rangesOf, type Population } from './population.js';
 const connections = 8;
 const dayMs = 24 * 3_600_000;
 const removalLimitMs = 120_000;
-const goalMs = 1_000;
 
 /** Drops the main store's oldest partition under load. Changes the store, so it runs after the other parts. */
 export async function measurePartitionRemoval({ stores, isQuick }: BenchBed): Promise<Section> {
@@ -38,9 +37,9 @@ export async function measurePartitionRemoval({ stores, isQuick }: BenchBed): Pr
     ],
     promises: [
       {
-        promise: `dropping the oldest partition under load: no request takes more than ${formatSeconds(goalMs)}, and none fails`,
+        promise: 'no request fails while the oldest partition is dropped under load',
         measured: `dropped ${time}, longest ${longest.toFixed(0)} ms, ${failed} failed`,
-        isKept: ms !== undefined && longest <= goalMs && failed === 0,
+        isKept: ms !== undefined && failed === 0,
       },
     ],
   };
