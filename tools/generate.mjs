@@ -9,7 +9,7 @@ import { prepare, root } from './prepare.mjs';
 
 /** Pages with generated parts. */
 const pages = [
-  ...['events', 'live', 'metrics', 'operations'].map((name) => `docs/${name}.md`),
+  ...['events', 'live', 'metrics', 'configuration'].map((name) => `docs/${name}.md`),
   'libs/client/README.md',
 ];
 

@@ -5,6 +5,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { root } from './prepare.mjs';
 
+const facts = readFileSync(`${root}libs/platforms/src/twitch/FACTS.md`, 'utf8');
+
 /** Returns the broken links, as `<file>: <link>`. */
 export function findBrokenLinks() {
   return listFiles()
@@ -16,7 +18,7 @@ export function findBrokenLinks() {
         ...text.matchAll(/(?:"([^"\n]+)" in )?(?<![\w/.-])((?:docs|apps|libs)\/[\w/-]+\.md(?:#[\w-]+)?)/g),
       ].map(([, heading, link]) => (heading ? `${link}#${anchorOf(heading)}` : link));
       const broken = [...links, ...mentions].filter((link) => !leadsSomewhere(link));
-      return broken.map((link) => `${file}: ${link}`);
+      return [...broken, ...listMissingFacts(text)].map((link) => `${file}: ${link}`);
     });
 }
 
@@ -26,7 +28,7 @@ export function findPaddedRows() {
     .filter((file) => file.endsWith('.md'))
     .flatMap((file) => {
       const rows = withoutCode(readFileSync(root + file, 'utf8')).match(/^ *\|.*$/gm) ?? [];
-      return rows.filter((row) => /  |^[|: -]*-{4}/.test(row.trim())).map((row) => `${file}: ${row}`);
+      return rows.filter((row) => / {2}|^[|: -]*-{4}/.test(row.trim())).map((row) => `${file}: ${row}`);
     });
 }
 
@@ -43,6 +45,13 @@ function listLinks(page, text) {
   return targets
     .filter((target) => !/^[a-z]+:/.test(target))
     .map((target) => (target.startsWith('#') ? page + target : posix.join(posix.dirname(page), target)));
+}
+
+/** Returns the mentioned sections that the page of facts about the platform does not have. */
+function listMissingFacts(text) {
+  const sections = [...facts.matchAll(/^#+ ([\d.]*\d)\.? /gm)].map(([, number]) => `FACTS.md §${number}`);
+  const mentions = text.match(/FACTS\.md §[\d.]*\d/g) ?? [];
+  return mentions.filter((mention) => !sections.includes(mention));
 }
 
 function leadsSomewhere(link) {

@@ -5,7 +5,7 @@ import { answerWith, type FakePlatform, type ReceivedCall } from './fake-platfor
 /** What a user decided about a device code. */
 export type Decision = 'pending' | 'granted' | 'refused';
 
-/** The fake platform's side of user consent: codes, and one-time refresh tokens (docs/platform-facts.md §4.1, §4.7, and §4.8). */
+/** The fake platform's side of user consent: codes, and one-time refresh tokens (FACTS.md §4.1, §4.7, and §4.8). */
 export class FakeConsent {
   decision: Decision = 'pending';
   /** The platform's reply about a device code that the user has refused. */

@@ -59,6 +59,6 @@ export async function refuseUnknownSchema(
     `another version created the schema ${schema}: its migration is ${found}, and this version knows ${known.name}. ` +
       'Nothing was changed. Before 1.0.0, no version reads the data of another. Start the version that created the schema, or ' +
       'start afresh: stop all services, then delete the data folder of npm start, or the schemas and streams on your own servers ' +
-      '("Start afresh" in docs/operations.md).',
+      '("Start afresh" in docs/upgrade.md).',
   );
 }

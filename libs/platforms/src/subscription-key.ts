@@ -2,7 +2,7 @@ import type { Condition } from './outbound-platform.js';
 
 /**
  * Returns a key for a subscription's type, version, and condition. The platform allows one subscription per key and callback, conduit, or
- * session (docs/platform-facts.md §4.5).
+ * session (FACTS.md §4.5).
  */
 export function subscriptionKey({
   type,

@@ -13,7 +13,7 @@ export interface IdentityKeys {
 }
 
 /**
- * Keys that identify users and channels, by role and in order of precedence (docs/platform-facts.md §5.5). An identity with the role
+ * Keys that identify users and channels, by role and in order of precedence (FACTS.md §5.3). An identity with the role
  * `other` can be at any depth of the data.
  */
 export const identityKeys: Readonly<Record<IdentityRole, readonly IdentityKeys[]>> = {

@@ -57,9 +57,9 @@ describe('the alert rules', () => {
     ).toEqual([]);
   });
 
-  it('have an entry in docs/operations.md each, which says what to check and what to do, and no entry lacks its alert', () => {
+  it('have an entry in docs/alerts.md each, which says what to check and what to do, and no entry lacks its alert', () => {
     const [, section = ''] =
-      /\n## Alerts\n([^]*?)(?=\n## )/.exec(readRepositoryFile('docs/operations.md')) ?? [];
+      /\n## Alerts\n([^]*?)(?=\n## )/.exec(readRepositoryFile('docs/alerts.md')) ?? [];
     const entries = section.split('\n### ').slice(1);
 
     expect(entries.map((entry) => entry.split('\n', 1)[0]).sort()).toEqual(
@@ -72,7 +72,7 @@ describe('the alert rules', () => {
   it.each(alerts)(
     'name their entry, their severity, and what happened: $alert',
     ({ alert, labels, annotations }) => {
-      expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
       expect(['critical', 'warning', 'info']).toContain(labels.severity);
       expect(annotations.summary).toMatch(/\w+ \w+/);
     },

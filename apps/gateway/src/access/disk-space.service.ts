@@ -111,7 +111,7 @@ export class DiskSpace implements OnApplicationBootstrap, OnModuleDestroy {
     if (!this.isLow) return this.alarms.clear(key);
     this.alarms.raise(
       key,
-      `The disk of DATA_DIR on ${hostname()} has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB), so the gateway rejects client writes. Enlarge the disk, or free space: see "When disk space runs low" in docs/operations.md.`,
+      `The disk of DATA_DIR on ${hostname()} has less than ${this.config.MIN_FREE_DISK_MB} MiB of free space (MIN_FREE_DISK_MB), so the gateway rejects client writes. Enlarge the disk, or free space: see "When disk space runs low" in docs/alerts.md.`,
     );
   }
 

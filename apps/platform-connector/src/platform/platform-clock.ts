@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 // The clock difference that raises an alarm. The service rejects messages whose timestamps differ by more than 10 minutes
-// (docs/platform-facts.md §1.3); half of that leaves time to act.
+// (FACTS.md §1.3); half of that leaves time to act.
 const maxOffsetMs = 5 * 60_000;
 // Ignore slower replies, because it is too uncertain when the platform wrote the header.
 const maxRoundTripMs = 10_000;

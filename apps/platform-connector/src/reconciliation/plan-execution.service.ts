@@ -42,7 +42,7 @@ const maxDurationMs = 15_000;
 // platform is down.
 const maxFailures = 20;
 
-// The HTTP status that means that consent is missing (docs/platform-facts.md §4.5).
+// The HTTP status that means that consent is missing (FACTS.md §4.5).
 const missingConsent = 403;
 const consentRemedy = 'Connect or reconnect the channel with POST /api/v1/platform/connections.';
 

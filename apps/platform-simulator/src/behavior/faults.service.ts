@@ -56,7 +56,7 @@ class OAuthFaultsDto {
   @IsOptionalInteger(0, maxMs)
   validate_fails?: number;
 
-  /** Number of polls of pending device codes to answer with `invalid device code` (docs/platform-facts.md §4.7). */
+  /** Number of polls of pending device codes to answer with `invalid device code` (FACTS.md §4.7). */
   @IsOptionalInteger(0, maxMs)
   device_polls_invalid?: number;
 

@@ -14,11 +14,11 @@ const maxTimerSeconds = 2_000_000;
  * /simulator/limits`, where missing fields keep their values.
  */
 export class ChangeLimitsDto {
-  /** Maximum total cost of the subscriptions of one application (docs/platform-facts.md §4.6). */
+  /** Maximum total cost of the subscriptions of one application (FACTS.md §4.6). */
   @IsOptionalInteger(0, max)
   max_total_cost?: number;
 
-  /** Points per minute. Each call costs one point (docs/platform-facts.md §4.2). */
+  /** Points per minute. Each call costs one point (FACTS.md §4.2). */
   @IsOptionalInteger(1, max)
   rate_limit?: number;
 
@@ -34,11 +34,11 @@ export class ChangeLimitsDto {
   @IsOptionalInteger(1, max)
   user_token_seconds?: number;
 
-  /** Lifetime of a public client's refresh token in seconds (docs/platform-facts.md §4.8). */
+  /** Lifetime of a public client's refresh token in seconds (FACTS.md §4.8). */
   @IsOptionalInteger(1, max)
   refresh_token_seconds?: number;
 
-  /** Lifetime of a device code in seconds (docs/platform-facts.md §4.7). */
+  /** Lifetime of a device code in seconds (FACTS.md §4.7). */
   @IsOptionalInteger(1, max)
   device_code_seconds?: number;
 
@@ -46,11 +46,11 @@ export class ChangeLimitsDto {
   @IsOptionalInteger(1, max)
   device_interval_seconds?: number;
 
-  /** Length of one second on the socket server, in milliseconds, for new sockets. Tests shorten it (docs/platform-facts.md §2). */
+  /** Length of one second on the socket server, in milliseconds, for new sockets. Tests shorten it (FACTS.md §2). */
   @IsOptionalInteger(1, 1_000)
   socket_second_ms?: number;
 
-  /** Seconds until a conduit that has lost its last enabled shard is deleted (docs/platform-facts.md §3). */
+  /** Seconds until a conduit that has lost its last enabled shard is deleted (FACTS.md §3). */
   @IsOptionalInteger(1, maxTimerSeconds)
   dead_conduit_seconds?: number;
 

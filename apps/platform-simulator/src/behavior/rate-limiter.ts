@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PlatformLimits } from './platform-limits.js';
 
 /**
- * The platform's rate limit: an empty bucket refills evenly within one minute (docs/platform-facts.md §4.2). Times are in milliseconds on
+ * The platform's rate limit: an empty bucket refills evenly within one minute (FACTS.md §4.2). Times are in milliseconds on
  * the caller's clock.
  */
 export class TokenBucket {
@@ -51,7 +51,7 @@ export interface RateLimitState {
 /** `Ratelimit-Limit`, `-Remaining`, and `-Reset` (Unix time in seconds at which the bucket is full again). */
 export type RateLimitHeaders = Record<string, string>;
 
-/** One token bucket per application, and one per application and user (docs/platform-facts.md §4.2). */
+/** One token bucket per application, and one per application and user (FACTS.md §4.2). */
 @Injectable()
 export class RateLimiter {
   private readonly buckets = new Map<string, TokenBucket>();

@@ -4,7 +4,7 @@ import { PlatformApiGuard } from '../oauth/platform-api.guard.js';
 import { categories } from '../world/population.js';
 import { World } from '../world/world.js';
 
-/** Channels, live or not, and categories (docs/platform-facts.md §4.4). */
+/** Channels, live or not, and categories (FACTS.md §4.4). */
 @Controller('helix')
 @UseGuards(PlatformApiGuard)
 export class ChannelsController {

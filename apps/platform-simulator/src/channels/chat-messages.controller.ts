@@ -20,7 +20,7 @@ import { identify } from '../world/payloads/scene.js';
 import type { User } from '../world/user-directory.js';
 import { World } from '../world/world.js';
 
-/** Body of `POST /helix/chat/messages` (docs/platform-facts.md §4.9). */
+/** Body of `POST /helix/chat/messages` (FACTS.md §4.9). */
 export class ChatMessageDto {
   @IsFilledText()
   broadcaster_id!: string;
@@ -42,10 +42,10 @@ interface SentChatMessage {
 }
 
 const scope = 'user:write:chat';
-// Message length limit (docs/platform-facts.md §4.9).
+// Message length limit (FACTS.md §4.9).
 const maxLength = 500;
 
-/** Sends chat messages. Each message becomes a `channel.chat.message` event for the subscriptions (docs/platform-facts.md §4.9). */
+/** Sends chat messages. Each message becomes a `channel.chat.message` event for the subscriptions (FACTS.md §4.9). */
 @Controller('helix/chat/messages')
 @UseGuards(PlatformApiGuard)
 export class ChatMessagesController {

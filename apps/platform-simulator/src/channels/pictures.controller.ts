@@ -8,7 +8,7 @@ const userSize = { width: 300, height: 300 };
 const maxPixels = 1_000;
 const type = 'image/png';
 
-/** Needs no token, like the platform's picture server (docs/platform-facts.md §4.4). */
+/** Needs no token, like the platform's picture server (FACTS.md §4.4). */
 @Controller('pictures')
 export class PicturesController {
   constructor(@Inject(World) private readonly world: World) {}

@@ -31,7 +31,7 @@ type StreamQuery = Partial<
   Record<'user_id' | 'user_login' | 'game_id' | 'language' | 'first' | 'after', Repeated>
 >;
 
-// Default and maximum page size of the platform (docs/platform-facts.md §4.4).
+// Default and maximum page size of the platform (FACTS.md §4.4).
 const defaultFirst = 20;
 const maxFirst = 100;
 

@@ -64,7 +64,7 @@ export type StreamTruth = ReturnType<typeof viewTruth>;
 /** A stream as the streams API lists it, with its real start and end. */
 export type SimulatedStream = StreamView & StreamTruth;
 
-/** A stream as the platform's API returns it (docs/platform-facts.md §4.4). */
+/** A stream as the platform's API returns it (FACTS.md §4.4). */
 export function viewStream(channel: Channel, stream: Stream, now: number) {
   const { broadcaster, category, title, language } = channel;
   return {

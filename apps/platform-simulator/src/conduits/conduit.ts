@@ -11,7 +11,7 @@ export interface Shard {
   readonly transport: WebhookTransport | SocketTransport;
 }
 
-/** Distributes an application's events over shards by channel (docs/platform-facts.md §3). */
+/** Distributes an application's events over shards by channel (FACTS.md §3). */
 export class Conduit {
   readonly id = randomUUID();
   /** Deletes the conduit unless a shard is enabled in time. */
@@ -85,7 +85,7 @@ function hashOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE();
 }
 
-/** Sends each message over one of the conduit's shards, usually the shard of the channel (docs/platform-facts.md §3). */
+/** Sends each message over one of the conduit's shards, usually the shard of the channel (FACTS.md §3). */
 export class ConduitTransport implements Transport {
   readonly view: TransportView & { method: 'conduit' };
 

@@ -33,7 +33,7 @@ import { TransportDto } from '../transports/transport.js';
 import type { Conduit, Shard } from './conduit.js';
 import { ConduitsService } from './conduits.service.js';
 
-// The platform's limits (docs/platform-facts.md §3).
+// The platform's limits (FACTS.md §3).
 const maxShards = 20_000;
 const maxShardsPerRequest = 100;
 
@@ -91,7 +91,7 @@ class ListShardsDto {
   after?: string;
 }
 
-/** An application sees only its own conduits (docs/platform-facts.md §3). */
+/** An application sees only its own conduits (FACTS.md §3). */
 @Controller('helix/eventsub/conduits')
 @UseGuards(PlatformApiGuard)
 export class ConduitsController {

@@ -7,7 +7,7 @@ import type { TransportDto } from '../transports/transport.js';
 import { Transports, type SocketTransport, type WebhookTransport } from '../transports/transports.service.js';
 import { Conduit, ConduitTransport, type Shard } from './conduit.js';
 
-// Limit per application (docs/platform-facts.md §3).
+// Limit per application (FACTS.md §3).
 const maxConduits = 5;
 
 /** Manages the conduits of all applications, and the states of their shards. */

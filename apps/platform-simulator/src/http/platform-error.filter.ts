@@ -3,7 +3,7 @@ import { Catch, HttpException, Inject, type ArgumentsHost, type ExceptionFilter 
 import { LOGGER, type Logger } from '@stream-events/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The platform's error format (docs/platform-facts.md §4.2). If the subscription exists already, the error also contains its id. */
+/** The platform's error format (FACTS.md §4.2). If the subscription exists already, the error also contains its id. */
 export interface PlatformError {
   error: string;
   status: number;
@@ -22,7 +22,7 @@ export class PlatformErrorFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const { status, message } = body;
     const isOAuth = http.getRequest<FastifyRequest>().url.startsWith('/oauth2');
-    // OAuth endpoints omit `error`, as on the platform (docs/platform-facts.md §4.1).
+    // OAuth endpoints omit `error`, as on the platform (FACTS.md §4.1).
     void http
       .getResponse<FastifyReply>()
       .status(status)

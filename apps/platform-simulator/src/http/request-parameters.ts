@@ -11,7 +11,7 @@ import type { Observable } from 'rxjs';
 /** A query parameter that occurs never, once, or several times. */
 export type Repeated = string | string[] | undefined;
 
-// Maximum values per parameter (docs/platform-facts.md §4.4).
+// Maximum values per parameter (FACTS.md §4.4).
 const maxValues = 100;
 
 /**
@@ -25,7 +25,7 @@ export function readRepeated(name: string, value: Repeated): string[] {
   return values;
 }
 
-/** The `pagination` field of a list; empty on the last page (docs/platform-facts.md §4.3). */
+/** The `pagination` field of a list; empty on the last page (FACTS.md §4.3). */
 export interface Pagination {
   cursor?: string;
 }
@@ -60,7 +60,7 @@ export function pageOf<Item>(
 }
 
 /**
- * Accepts body fields as query parameters too. The platform does this, and client libraries rely on it (docs/platform-facts.md §3, §4.1).
+ * Accepts body fields as query parameters too. The platform does this, and client libraries rely on it (FACTS.md §3, §4.1).
  */
 @Injectable()
 export class QueryAsBody implements NestInterceptor {

@@ -6,7 +6,7 @@ import { identify } from '../world/payloads/scene.js';
 import { World } from '../world/world.js';
 import { NotificationSender } from './notification-sender.service.js';
 
-/** Tells applications when a user grants or revokes access (docs/platform-facts.md §5), and when a shard is disabled (§3). */
+/** Tells applications when a user grants or revokes access (FACTS.md §5), and when a shard is disabled (§3). */
 @Injectable()
 export class AutomaticNotifications {
   constructor(

@@ -6,7 +6,7 @@ export interface Application {
   readonly clientId: string;
   /** Shown on the consent pages. */
   readonly name: string;
-  /** Null for a public client (docs/platform-facts.md §4.8), and for an unregistered application until it first uses a secret. */
+  /** Null for a public client (FACTS.md §4.8), and for an unregistered application until it first uses a secret. */
   readonly secret: string | null;
   /**
    * Whether the control API has registered the application, or the configuration has set its secret. If not, the first secret that the

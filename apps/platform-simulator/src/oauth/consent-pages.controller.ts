@@ -6,7 +6,7 @@ import { ConsentsService, type AuthorizationRequest } from './consents.service.j
 import { readOptional, readScopes, readText, type Parameters } from './parameters.js';
 
 /**
- * The page on which a user authorizes an application (docs/platform-facts.md §4.1), and the page on which a user connects a device by its
+ * The page on which a user authorizes an application (FACTS.md §4.1), and the page on which a user connects a device by its
  * code (§4.7).
  */
 @Controller()

@@ -42,7 +42,7 @@ const userCodeLetters = 'ABCDEFGHJKLMNPQRSTUVWXYZ';
 // Limit for the list of suggested logins. Users can enter any other login.
 const maxSuggested = 100;
 
-/** Consents by authorization code (docs/platform-facts.md §4.1) and by device code (§4.7). */
+/** Consents by authorization code (FACTS.md §4.1) and by device code (§4.7). */
 @Injectable()
 export class ConsentsService {
   private readonly authorizations = new ExpiringStore<Authorization>(maxCodes);

@@ -10,7 +10,7 @@ export interface Consent {
 
 /**
  * The scopes that users have granted to applications. Each consent adds its scopes to the earlier ones. The scopes remain when tokens
- * expire or are revoked (docs/platform-facts.md §4.1).
+ * expire or are revoked (FACTS.md §4.1).
  *
  * With the limit `grants: everyone`, every user counts as having granted every scope until the user disconnects the application. Demos then
  * need no consent.

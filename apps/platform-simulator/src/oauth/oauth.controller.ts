@@ -33,7 +33,7 @@ export class DeviceController {
     @Inject(CONFIG) private readonly config: SimulatorConfig,
   ) {}
 
-  /** Ignores scopes in the query, as the platform does (docs/platform-facts.md §4.7). */
+  /** Ignores scopes in the query, as the platform does (FACTS.md §4.7). */
   @Post()
   @HttpCode(200)
   issue(@Body() form: Parameters | undefined, @Req() { socket }: FastifyRequest): Record<string, unknown> {
@@ -72,7 +72,7 @@ export class OAuthController {
     @Inject(FaultsService) private readonly faults: FaultsService,
   ) {}
 
-  /** `login` and `user_id` are present only for a user's token (docs/platform-facts.md §4.1). */
+  /** `login` and `user_id` are present only for a user's token (FACTS.md §4.1). */
   @Get('validate')
   validate(@Headers('authorization') authorization?: string): Record<string, unknown> {
     const token = readBearer(authorization);
@@ -85,7 +85,7 @@ export class OAuthController {
     return { client_id: clientId, login, scopes, user_id: userId, expires_in };
   }
 
-  /** Revokes only the access token (docs/platform-facts.md §4.1). The refresh token that was issued with it stays valid. */
+  /** Revokes only the access token (FACTS.md §4.1). The refresh token that was issued with it stays valid. */
   @Post('revoke')
   @HttpCode(200)
   @UseInterceptors(QueryAsBody)

@@ -34,7 +34,7 @@ export class PlatformApiGuard implements CanActivate {
     }
     callers.set(request, caller);
     const { clientId, userId } = caller;
-    // One bucket per application, plus one per application and user (docs/platform-facts.md §4.2).
+    // One bucket per application, plus one per application and user (FACTS.md §4.2).
     const bucket = userId === null ? clientId : JSON.stringify([clientId, userId]);
     const { isExceeded, headers: rateLimitHeaders } = this.limiter.take(bucket, now);
     reply.headers(rateLimitHeaders);
@@ -62,7 +62,7 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
 });
 
 /**
- * For conduits and authorizations, which need an app access token (docs/platform-facts.md §3, §4.1).
+ * For conduits and authorizations, which need an app access token (FACTS.md §3, §4.1).
  *
  * @throws UnauthorizedException for a user access token
  */

@@ -17,7 +17,7 @@ import { ConsentsService } from './consents.service.js';
 import { readOptional, readText, type Parameters } from './parameters.js';
 import { Tokens, type TokenOwner } from './tokens.js';
 
-/** Response with a new access token (docs/platform-facts.md §4.1). */
+/** Response with a new access token (FACTS.md §4.1). */
 interface TokenReply {
   access_token: string;
   expires_in: number;
@@ -27,10 +27,10 @@ interface TokenReply {
   scope?: readonly string[];
 }
 
-/** The grant type of device codes (docs/platform-facts.md §4.7). */
+/** The grant type of device codes (FACTS.md §4.7). */
 const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Issues tokens for every grant type (docs/platform-facts.md §4.1, §4.7, §4.8). */
+/** Issues tokens for every grant type (FACTS.md §4.1, §4.7, §4.8). */
 @Controller('oauth2/token')
 export class TokenController {
   constructor(
@@ -47,7 +47,7 @@ export class TokenController {
   issue(@Body() parameters: Parameters, @Req() request: FastifyRequest): TokenReply {
     const reply = this.answer(parameters);
     const isRefresh = readOptional(parameters, 'grant_type') === 'refresh_token';
-    // The refresh succeeds, but the client never gets the response (docs/platform-facts.md §4.8).
+    // The refresh succeeds, but the client never gets the response (FACTS.md §4.8).
     if (isRefresh && this.faults.take('refresh_replies_lost')) this.apiFaults.loseReply(request);
     return reply;
   }

@@ -102,7 +102,7 @@ export class Tokens {
     return this.accessTokens.deleteWhere(() => true);
   }
 
-  /** A confidential client's refresh token does not expire (docs/platform-facts.md §4.8). */
+  /** A confidential client's refresh token does not expire (FACTS.md §4.8). */
   issueRefreshToken(owner: TokenOwner, { secret }: Application): string {
     const seconds = secret === null ? this.limits.current.refresh_token_seconds : Infinity;
     return this.refreshTokens.add(owner, seconds);
@@ -121,7 +121,7 @@ export class Tokens {
   }
 }
 
-/** Reads the token from an Authorization header (docs/platform-facts.md §4.1). */
+/** Reads the token from an Authorization header (FACTS.md §4.1). */
 export function readBearer(authorization: string | undefined): string | undefined {
   return /^(?:OAuth|Bearer) +(\S+)$/i.exec(authorization ?? '')?.[1];
 }

@@ -1,7 +1,7 @@
 import type { EventType } from '@stream-events/platforms';
 import type { Condition } from '../world/payloads/scene.js';
 
-/** Withdrawn versions get a 410 response, all other unknown versions a 400 (docs/platform-facts.md §5.3). */
+/** Withdrawn versions get a 410 response, all other unknown versions a 400 (FACTS.md §5.2). */
 const withdrawnVersions: Readonly<Record<string, readonly string[]>> = {
   'channel.follow': ['1'],
   'channel.update': ['1'],
@@ -47,7 +47,7 @@ export function createCondition(row: EventType | undefined, broadcasterId: strin
 
 /**
  * A subscription costs nothing if its type requires a user's consent, or if its user has authorized the application. Any other subscription
- * costs one point (docs/platform-facts.md §4.6).
+ * costs one point (FACTS.md §4.6).
  */
 export function costOf(row: EventType | undefined, hasAuthorized = false): number {
   return row?.scopes.length === 0 && !hasAuthorized ? 1 : 0;
@@ -60,7 +60,7 @@ export interface RequiredGrant {
 }
 
 /**
- * Lists the grants that a subscription needs (docs/platform-facts.md §5). The user who reads must grant one scope from each list in
+ * Lists the grants that a subscription needs (FACTS.md §5). The user who reads must grant one scope from each list in
  * `row.scopes`. With an app access token, chat also needs `user:bot` from that user and `channel:bot` from the broadcaster.
  */
 export function listRequiredGrants(

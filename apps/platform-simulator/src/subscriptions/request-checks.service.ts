@@ -76,7 +76,7 @@ export class RequestChecks {
     }
   }
 
-  /** Rejects a second user, because a socket can serve only one user (docs/platform-facts.md §2). */
+  /** Rejects a second user, because a socket can serve only one user (FACTS.md §2). */
   private useSocket({ clientId, userId }: Owner, sessionId: string): SocketTransport {
     const transport = this.transports.socket(sessionId);
     const owner = (transport.session.owner ??= { clientId, userId });
@@ -99,7 +99,7 @@ export class RequestChecks {
     return known;
   }
 
-  /** Only the application itself may subscribe to events about itself and its conduits (docs/platform-facts.md §3). */
+  /** Only the application itself may subscribe to events about itself and its conduits (FACTS.md §3). */
   private checkApplication({ clientId }: TokenOwner, { client_id, conduit_id }: Condition): void {
     if (client_id !== undefined && client_id !== clientId) refuse();
     if (conduit_id !== undefined) this.conduits.get(clientId, conduit_id);
@@ -107,7 +107,7 @@ export class RequestChecks {
 
   /**
    * Checks that users have granted the required scopes. A user access token must have the scopes itself, and belong to the user who reads
-   * (docs/platform-facts.md §2, §4.5).
+   * (FACTS.md §2, §4.5).
    */
   private checkConsent(
     { clientId, userId: tokenUser, scopes }: TokenOwner,
@@ -128,7 +128,7 @@ function refuse(): never {
   throw new ForbiddenException('subscription missing proper authorization');
 }
 
-/** Sockets need a user access token. Webhooks and conduits need an app access token (docs/platform-facts.md §4.5). */
+/** Sockets need a user access token. Webhooks and conduits need an app access token (FACTS.md §4.5). */
 function checkTokenKind({ userId }: TokenOwner, method: string): void {
   if ((method === 'websocket') === (userId !== null)) return;
   throw new BadRequestException(
@@ -145,5 +145,5 @@ function findRow({ type, version, transport }: CreateSubscriptionDto): EventType
   const row = findEventType(type, version);
   if (!row) throw new BadRequestException(`unknown subscription type: ${type} version ${version}`);
   if (row.transports.includes(transport.method)) return row;
-  throw new BadRequestException(`${type} is not available with the transport ${transport.method}`); // docs/platform-facts.md §5
+  throw new BadRequestException(`${type} is not available with the transport ${transport.method}`); // FACTS.md §5
 }

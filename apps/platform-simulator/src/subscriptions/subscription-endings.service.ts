@@ -9,7 +9,7 @@ import { addressOf } from '../transports/transport.js';
 import { SubscriptionsService } from './subscriptions.service.js';
 
 // Time for which the subscriptions of a lost socket stay in the list, in seconds. The platform lists them for at least a minute
-// (docs/platform-facts.md §1.6).
+// (FACTS.md §1.6).
 const listedFor = 60;
 
 /** Ends subscriptions that have lost their consent, socket, or conduit. */

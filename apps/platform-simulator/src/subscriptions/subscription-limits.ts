@@ -4,10 +4,10 @@ import { addressOf } from '../transports/transport.js';
 import type { SubscriptionRegistry } from './subscription-registry.js';
 import { isLiving, type Subscription, type SubscriptionView } from './subscription.js';
 
-// Maximum subscriptions with the same type and condition (docs/platform-facts.md §4.5).
+// Maximum subscriptions with the same type and condition (FACTS.md §4.5).
 const maxAlike = 3;
 
-// Limits of a user access token (docs/platform-facts.md §2).
+// Limits of a user access token (FACTS.md §2).
 const maxSockets = 3;
 const maxPerSocket = 300;
 export const maxSocketCost = 10;

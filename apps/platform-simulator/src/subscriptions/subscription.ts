@@ -2,7 +2,7 @@ import type { Owner } from '../oauth/tokens.js';
 import type { Transport, TransportView } from '../transports/transport.js';
 import type { Condition, EventPayload } from '../world/payloads/scene.js';
 
-/** A subscription in responses and messages of the platform (docs/platform-facts.md §4.5). */
+/** A subscription in responses and messages of the platform (FACTS.md §4.5). */
 export interface SubscriptionView {
   readonly id: string;
   status: string;
@@ -22,7 +22,7 @@ export interface Subscription extends Owner {
   readonly sequence: number;
 }
 
-/** Reasons why the platform revokes a subscription (docs/platform-facts.md §1.4). */
+/** Reasons why the platform revokes a subscription (FACTS.md §1.4). */
 export const revocationStatuses = [
   'user_removed',
   'authorization_revoked',

@@ -24,7 +24,7 @@ class ListSubscriptionsDto extends SubscriptionFilter {
 }
 
 /**
- * The platform's subscriptions API (docs/platform-facts.md §4.5). An application sees only its own subscriptions. A user access token sees
+ * The platform's subscriptions API (FACTS.md §4.5). An application sees only its own subscriptions. A user access token sees
  * only the socket subscriptions that this user's tokens created.
  */
 @Controller('helix/eventsub/subscriptions')

@@ -126,7 +126,7 @@ export class SubscriptionsService {
 
   /**
    * Call after a user has disconnected the application. Revokes the subscriptions that need a scope from this user, and those that the
-   * user's access token created (docs/platform-facts.md §4.8).
+   * user's access token created (FACTS.md §4.8).
    */
   revokeWithout({ clientId, userId }: Consent): void {
     const needing = this.registry.findAbout(userId).filter(({ clientId: owner, view }) => {

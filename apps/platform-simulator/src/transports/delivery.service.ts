@@ -67,7 +67,7 @@ export class DeliveryCounts {
 // Maximum connections per origin of a callback. Equals `maxInFlight` in notification-generator.service.ts.
 const maxConnections = 128;
 
-// Time limit for a callback. The platform waits "a few seconds" (docs/platform-facts.md §1.4); its command-line tool waits 10 s.
+// Time limit for a callback. The platform waits "a few seconds" (FACTS.md §1.4); its command-line tool waits 10 s.
 const requestTimeoutMs = 10_000;
 
 // Maximum length of a response. Valid ones are short: a challenge or an explanation. A longer response fails the delivery.

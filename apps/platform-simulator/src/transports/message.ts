@@ -32,14 +32,14 @@ export function createEnvelope({
   return { id, timestamp, type, subscription, body };
 }
 
-/** Signs a message as the platform does: HMAC-SHA256 over id, timestamp, and raw body (docs/platform-facts.md §1.2). */
+/** Signs a message as the platform does: HMAC-SHA256 over id, timestamp, and raw body (FACTS.md §1.2). */
 export function signMessage(message: Envelope, secret: string): Message {
   const { id, timestamp, body } = message;
   const hmac = createHmac('sha256', secret).update(id).update(timestamp).update(body);
   return { ...message, signature: `sha256=${hmac.digest('hex')}` };
 }
 
-/** The headers of a message (docs/platform-facts.md §1.1). @param retry number of earlier attempts */
+/** The headers of a message (FACTS.md §1.1). @param retry number of earlier attempts */
 export function headersOf(message: Message, retry: number): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -71,7 +71,7 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
-// Just above 10 minutes, after which receivers should reject a message (docs/platform-facts.md §1.3).
+// Just above 10 minutes, after which receivers should reject a message (FACTS.md §1.3).
 const oldTimestampAgeMs = 11 * 60 * 1_000;
 
 /** Signs a message and makes it invalid in exactly one way. */

@@ -11,7 +11,7 @@ import { closeSocket, socketPath, SocketSession, type SocketStatus } from './soc
 // Maximum number of sessions, to bound memory. No test needs more.
 const maxSessions = 2_000;
 
-// Limits of the keepalive interval in seconds; other values are clamped (docs/platform-facts.md §2).
+// Limits of the keepalive interval in seconds; other values are clamped (FACTS.md §2).
 const keepaliveBounds = { min: 10, max: 600, default: 10 };
 
 /** Accepts clients without a token, like the platform's socket server. */
@@ -77,7 +77,7 @@ export class SocketServer implements OnModuleDestroy {
     });
   }
 
-  /** Each challenge works once, and only while the old socket is open (docs/platform-facts.md §2). */
+  /** Each challenge works once, and only while the old socket is open (FACTS.md §2). */
   private resume(socket: WebSocket, id: string, challenge: string): void {
     const session = this.find(id);
     if (session?.challenge === challenge) session.adopt(socket);

@@ -5,7 +5,7 @@ import type { Owner } from '../oauth/tokens.js';
 import { formatTimestamp, type Envelope } from './message.js';
 
 /**
- * The platform's close codes (docs/platform-facts.md §2). `text` goes into the close frame. The subscriptions and shards of the socket get
+ * The platform's close codes (FACTS.md §2). `text` goes into the close frame. The subscriptions and shards of the socket get
  * `status` (§1.6, §3).
  */
 const closeReasons = {
@@ -67,7 +67,7 @@ interface SessionOptions {
 
 export const socketPath = '/ws';
 
-// In seconds (docs/platform-facts.md §2). The platform does not publish its ping interval; its command-line tool uses 5 s.
+// In seconds (FACTS.md §2). The platform does not publish its ping interval; its command-line tool uses 5 s.
 const unusedAfter = 10;
 const graceTime = 30;
 const pingEvery = 5;
@@ -92,7 +92,7 @@ export class SocketSession {
   /** Delay before each frame. */
   delayMs = 0;
   isOpen = true;
-  /** The owner of the first subscription. A socket can serve only one owner (docs/platform-facts.md §2). */
+  /** The owner of the first subscription. A socket can serve only one owner (FACTS.md §2). */
   owner: Owner | null = null;
   /** Whether the session was ever assigned to a shard. The platform allows only one shard per session. */
   isShard = false;
@@ -173,13 +173,13 @@ export class SocketSession {
     });
   }
 
-  /** The session in welcome and reconnect frames (docs/platform-facts.md §2). */
+  /** The session in welcome and reconnect frames (FACTS.md §2). */
   private writeAboutSession(type: 'session_welcome' | 'session_reconnect', state: object): void {
     const { id, view } = this;
     this.write(composeSessionFrame(type, { id, ...state, connected_at: view.connected_at }));
   }
 
-  /** Closes the socket: clients may send only pongs (docs/platform-facts.md §2). */
+  /** Closes the socket: clients may send only pongs (FACTS.md §2). */
   private onMessage(socket: WebSocket): void {
     if (socket === this.socket) this.close(4001);
     else closeSocket(socket, 4001);

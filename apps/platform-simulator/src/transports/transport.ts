@@ -4,7 +4,7 @@ import type { Reply } from './delivery.service.js';
 import type { Envelope } from './message.js';
 import type { SocketView } from './socket-session.js';
 
-/** The transport in the platform's responses and messages (docs/platform-facts.md §4.5). Never contains the secret. */
+/** The transport in the platform's responses and messages (FACTS.md §4.5). Never contains the secret. */
 export type TransportView =
   | { readonly method: 'webhook'; readonly callback: string }
   | { readonly method: 'conduit'; readonly conduit_id: string }
@@ -42,7 +42,7 @@ export const callbackRules = {
   allow_underscores: true, // container names can contain underscores
 };
 
-/** ASCII, 10 to 100 characters (docs/platform-facts.md §1.2). */
+/** ASCII, 10 to 100 characters (FACTS.md §1.2). */
 export const secretPattern = /^[\x20-\x7e]{10,100}$/;
 export const secretRule = { message: 'secret must be 10 to 100 ASCII characters' };
 

@@ -14,7 +14,7 @@ export interface Webhook {
   readonly secret: string;
 }
 
-/** Sends signed requests, with retries (docs/platform-facts.md §1). */
+/** Sends signed requests, with retries (FACTS.md §1). */
 export class WebhookTransport implements Transport {
   readonly view: TransportView & { method: 'webhook' };
   /** Called after `max_failed_notifications` failures in a row. */
@@ -42,7 +42,7 @@ export class WebhookTransport implements Transport {
     if (this.failures >= this.limits.current.max_failed_notifications) this.onExhausted?.();
   }
 
-  /** Sends the challenge (docs/platform-facts.md §1.4). @param about the subscription or shard to verify */
+  /** Sends the challenge (FACTS.md §1.4). @param about the subscription or shard to verify */
   async verify(
     about: object,
     subscription: Envelope['subscription'],
@@ -67,7 +67,7 @@ export class WebhookTransport implements Transport {
 }
 
 /**
- * Sends frames over a client's socket. Never retries: like the platform, it cannot know whether a frame arrives (docs/platform-facts.md
+ * Sends frames over a client's socket. Never retries: like the platform, it cannot know whether a frame arrives (FACTS.md
  * §2).
  */
 export class SocketTransport implements Transport {
@@ -109,7 +109,7 @@ export class Transports {
     return new WebhookTransport({ callback, secret }, this.delivery, this.faults, this.limits);
   }
 
-  /** @throws BadRequestException if the session does not exist, in the platform's wording (docs/platform-facts.md §2) */
+  /** @throws BadRequestException if the session does not exist, in the platform's wording (FACTS.md §2) */
   socket(sessionId: string): SocketTransport {
     const session = this.sockets.find(sessionId);
     if (!session) {

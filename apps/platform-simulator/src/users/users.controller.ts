@@ -8,13 +8,13 @@ import type { TokenOwner } from '../oauth/tokens.js';
 import type { User } from '../world/user-directory.js';
 import { World } from '../world/world.js';
 
-// Maximum ids and logins per request, counted together (docs/platform-facts.md §4.4).
+// Maximum ids and logins per request, counted together (FACTS.md §4.4).
 const maxUsers = 100;
 
-// Maximum user ids per request for authorizations (docs/platform-facts.md §4.1).
+// Maximum user ids per request for authorizations (FACTS.md §4.1).
 const maxAuthorized = 10;
 
-/** The platform's users (docs/platform-facts.md §4.4), and the scopes that they have granted (§4.1). */
+/** The platform's users (FACTS.md §4.4), and the scopes that they have granted (§4.1). */
 @Controller('helix')
 @UseGuards(PlatformApiGuard)
 export class UsersController {

@@ -9,7 +9,7 @@ export function toAuthorizationsQuery(userIds: readonly string[]): string {
   return new URLSearchParams(ids.map((id): [string, string] => ['user_id', id])).toString();
 }
 
-/** Reads the reply to `GET authorization/users` (docs/platform-facts.md §4.1). */
+/** Reads the reply to `GET authorization/users` (FACTS.md §4.1). */
 export function readAuthorizations(body: unknown): Authorization[] {
   return readObjects(readObject(body, 'the list of authorizations'), 'data').map((user) => {
     const scopes: unknown[] = Array.isArray(user.scopes) ? user.scopes : [];

@@ -10,7 +10,7 @@ import { readCount, readObject, readObjects, readOptionalText, readText } from '
 
 const shardIdPattern = /^\d{1,5}$/;
 
-/** Reads the conduit from the reply to `POST` or `PATCH eventsub/conduits` (docs/platform-facts.md §3). */
+/** Reads the conduit from the reply to `POST` or `PATCH eventsub/conduits` (FACTS.md §3). */
 export function readConduit(body: unknown): PlatformConduit {
   const [conduit] = readConduits(body);
   if (!conduit) throw malformed('`data` contains no conduit');

@@ -16,15 +16,15 @@ import { readCount, readObject, readText } from '../reply-fields.js';
 import { readErrorMessage } from './errors.external.js';
 import { tokenPattern } from './token.external.js';
 
-// Twitch sends these texts in `message`, although RFC 8628 says `error` (docs/platform-facts.md §4.7).
+// Twitch sends these texts in `message`, although RFC 8628 says `error` (FACTS.md §4.7).
 const pendingMessage = 'authorization_pending';
 // Twitch has also sent this text for a code that the user could still confirm, so the text does not prove that the code has ended.
 const doubtfulMessage = 'invalid device code';
 
-// The messages with which Twitch rejects the application's credentials (status 400 or 403, docs/platform-facts.md §4.1).
+// The messages with which Twitch rejects the application's credentials (status 400 or 403, FACTS.md §4.1).
 const applicationRefusals = ['missing client secret', 'invalid client secret', 'invalid client'];
 
-/** Twitch's requests and replies for user consent (docs/platform-facts.md §4.1 and §4.7). */
+/** Twitch's requests and replies for user consent (FACTS.md §4.1 and §4.7). */
 export const twitchConsent: ConsentProtocol = {
   deviceCodeRequest: (authUrl, clientId, scopes) =>
     toPost(`${authUrl}/device`, { client_id: clientId, scopes: scopes.join(' ') }),

@@ -78,7 +78,7 @@ export function conditionsFor(
 }
 
 /**
- * Returns the grants that a subscription with the app access token needs (docs/platform-facts.md §5). The user who reads the events must
+ * Returns the grants that a subscription with the app access token needs (FACTS.md §5). The user who reads the events must
  * have granted one scope of each group and, for chat, `user:bot`. For most chat types, the broadcaster must have granted `channel:bot`.
  */
 export function requiredGrants(

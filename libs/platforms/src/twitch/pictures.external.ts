@@ -1,7 +1,7 @@
 import type { PictureAddress } from '../outbound-platform.js';
 import { readObject, readObjects, readOptionalText, readText } from '../reply-fields.js';
 
-/** The only host that serves Twitch's pictures (docs/platform-facts.md §4.4). */
+/** The only host that serves Twitch's pictures (FACTS.md §4.4). */
 export const pictureOrigins = ['https://static-cdn.jtvnw.net'];
 
 // The size of box art, in pixels. Lists show box art at half this size; high-density screens use all of the pixels.

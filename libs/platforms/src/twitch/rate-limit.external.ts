@@ -9,7 +9,7 @@ const maxCallsPerMinute = 1_000_000;
 type Headers = ReplyHead['headers'];
 
 /**
- * Reads the rate limit from a reply's headers (docs/platform-facts.md §4.2). Returns undefined when the headers do not report the rate
+ * Reads the rate limit from a reply's headers (FACTS.md §4.2). Returns undefined when the headers do not report the rate
  * limit.
  */
 export function readRateLimit({ headers }: ReplyHead): RateLimitReport | undefined {

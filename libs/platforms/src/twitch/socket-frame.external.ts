@@ -1,7 +1,7 @@
 import { lastMillisecond, readJsonObject, ServiceError, type JsonObject } from '@stream-events/contracts';
 import type { SocketFrame, SocketSession } from '../inbound-platform.js';
 
-/** The close codes of sockets (docs/platform-facts.md §2). */
+/** The close codes of sockets (FACTS.md §2). */
 export const closeReasons: Readonly<Record<number, string>> = {
   4000: 'internal server error',
   4001: 'sent inbound traffic',
@@ -17,7 +17,7 @@ export const closeReasons: Readonly<Record<number, string>> = {
 const defaultKeepAliveSeconds = 10;
 
 /**
- * Reads a frame of a socket (docs/platform-facts.md §2).
+ * Reads a frame of a socket (FACTS.md §2).
  *
  * @throws ServiceError `invalid` when the frame does not match its type
  */

@@ -13,7 +13,7 @@ const raid: RaidRule = {
 };
 
 /**
- * What Twitch events add to the summary of a stream (docs/platform-facts.md §5). `channel-chat-notification` has no rule, because it
+ * What Twitch events add to the summary of a stream (FACTS.md §5). `channel-chat-notification` has no rule, because it
  * repeats subscriptions, gifts, and raids that other types report.
  */
 export const streamSummaryRules: StreamSummaryRules = {

@@ -19,7 +19,7 @@ export function toStreamsQuery(userIds: readonly string[]): string {
 }
 
 /**
- * Reads the reply to `GET streams` (docs/platform-facts.md §4.4). One malformed stream fails the whole reply, because skipping the stream
+ * Reads the reply to `GET streams` (FACTS.md §4.4). One malformed stream fails the whole reply, because skipping the stream
  * would report its broadcaster as offline.
  */
 export function readStreams(body: unknown): PlatformStreamMessage[] {

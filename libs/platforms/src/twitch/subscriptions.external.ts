@@ -18,7 +18,7 @@ import type {
 } from '../outbound-platform.js';
 import { malformed } from '../platform-call-error.js';
 
-/** Returns the body of `POST eventsub/subscriptions` (docs/platform-facts.md §4.5). */
+/** Returns the body of `POST eventsub/subscriptions` (FACTS.md §4.5). */
 export function toSubscriptionBody(wanted: NewSubscription): string {
   const { type, version, condition, transport } = wanted;
   return JSON.stringify({ type, version, condition, transport: toTransport(transport) });

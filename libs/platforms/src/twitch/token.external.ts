@@ -10,7 +10,7 @@ import { readCount, readObject, readText } from '../reply-fields.js';
 /** An access token or refresh token. Accepts only text that is valid in a header. */
 export const tokenPattern = /^[\x21-\x7e]{1,4096}$/;
 
-/** Returns the request `POST token`, which exchanges the credentials for an access token (docs/platform-facts.md §4.1). */
+/** Returns the request `POST token`, which exchanges the credentials for an access token (FACTS.md §4.1). */
 export function toTokenRequest(
   authUrl: string,
   { clientId, clientSecret }: PlatformCredentials,

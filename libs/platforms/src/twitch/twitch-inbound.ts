@@ -10,7 +10,7 @@ import {
 } from './webhook-message.external.js';
 import { isSignatureValid, isTimestampFresh, toSigningKeys } from './webhook-signature.js';
 
-/** Verifies and parses Twitch's EventSub messages (docs/platform-facts.md §1, §2). */
+/** Verifies and parses Twitch's EventSub messages (FACTS.md §1, §2). */
 export const twitchInbound: InboundPlatform = {
   headerNames,
   readHeaders,

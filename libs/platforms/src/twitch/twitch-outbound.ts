@@ -182,7 +182,7 @@ export class TwitchOutbound implements OutboundPlatform {
   }
 }
 
-/** Maps the reply to `POST eventsub/subscriptions` to an outcome, by status (docs/platform-facts.md §4.5). */
+/** Maps the reply to `POST eventsub/subscriptions` to an outcome, by status (FACTS.md §4.5). */
 function toCreateOutcome(reply: PlatformReply): CreateOutcome {
   const { status, body } = reply;
   switch (status) {

@@ -3,7 +3,7 @@ import { readErrorMessage } from './errors.external.js';
 import { isRateLimited, readRateLimit, readResetMs } from './rate-limit.external.js';
 import { isCredentialsRefusal, readToken, toTokenRequest } from './token.external.js';
 
-/** The parts that all calls to Twitch's API share (docs/platform-facts.md §4.1 to §4.3). */
+/** The parts that all calls to Twitch's API share (FACTS.md §4.1 to §4.3). */
 export const twitchProtocol: PlatformProtocol = {
   tokenRequest: toTokenRequest,
   isCredentialsRefusal,

@@ -1,6 +1,6 @@
 import type { PlatformUrls } from '../outbound-platform.js';
 
-/** Twitch's base URLs (docs/platform-facts.md §2, §4). */
+/** Twitch's base URLs (FACTS.md §2, §4). */
 export const twitchUrls: PlatformUrls = {
   api: 'https://api.twitch.tv/helix',
   auth: 'https://id.twitch.tv/oauth2',

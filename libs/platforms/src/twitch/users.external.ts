@@ -14,7 +14,7 @@ export function toUsersQuery(ids: readonly string[], logins: readonly string[]):
   return query.toString();
 }
 
-/** Reads the reply to `GET users` (docs/platform-facts.md §4.4). */
+/** Reads the reply to `GET users` (FACTS.md §4.4). */
 export function readUsers(body: unknown): PlatformUserMessage[] {
   return readObjects(readObject(body, 'the list of users'), 'data').map((user) => {
     const login = readText(user, 'login');

@@ -10,7 +10,7 @@ import type { MessageHeaders, PlatformMessage } from '../inbound-platform.js';
 import type { Condition } from '../outbound-platform.js';
 import { subscriptionKey } from '../subscription-key.js';
 
-/** The names of a webhook message's headers (docs/platform-facts.md §1.1). */
+/** The names of a webhook message's headers (FACTS.md §1.1). */
 export const headerNames: MessageHeaders = {
   messageId: 'Twitch-Eventsub-Message-Id',
   timestamp: 'Twitch-Eventsub-Message-Timestamp',
@@ -41,7 +41,7 @@ export function toEventType(subscriptionType: string): string {
 }
 
 /**
- * Parses the body of a verified message (docs/platform-facts.md §1.4).
+ * Parses the body of a verified message (FACTS.md §1.4).
  *
  * @throws ServiceError `invalid` when the body does not match its message type
  */

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { SignedMessage, SigningKey } from '../inbound-platform.js';
 
-// Reject older messages, because they may be replay attacks (docs/platform-facts.md §1.3). The same limit applies to timestamps in the
+// Reject older messages, because they may be replay attacks (FACTS.md §1.3). The same limit applies to timestamps in the
 // future.
 const maxAgeMs = 10 * 60_000;
 

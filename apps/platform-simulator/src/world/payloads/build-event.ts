@@ -10,7 +10,7 @@ import type { EventPayload, PayloadBuilders, Scene } from './scene.js';
 import { viewerBuilders } from './viewers.js';
 import { voteBuilders } from './votes.js';
 
-/** One builder per type, or per type and version. Fields: libs/platforms. Nested shapes: docs/platform-facts.md §5.2. */
+/** One builder per type, or per type and version. Fields: libs/platforms. Nested shapes: FACTS.md §5.1. */
 const builders: PayloadBuilders = {
   ...accountBuilders,
   ...automodBuilders,

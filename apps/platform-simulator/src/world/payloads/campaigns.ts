@@ -118,7 +118,7 @@ function euros(cents: number): EventPayload {
   return { value: cents, decimal_places: 2, currency: 'EUR' };
 }
 
-/** These events name the broadcaster in fields without `user` in their names (docs/platform-facts.md §5.1). */
+/** These events name the broadcaster in fields without `user` in their names (FACTS.md §5.3). */
 function campaign({ random, channel }: Scene): EventPayload {
   return {
     id: random.uuid(),

@@ -1,7 +1,7 @@
 import type { Person } from '../population.js';
 import type { Random } from '../random.js';
 
-/** A chat message, split into fragments as on the platform (docs/platform-facts.md §5.2). */
+/** A chat message, split into fragments as on the platform (FACTS.md §5.1). */
 export interface ChatText {
   text: string;
   fragments: Record<string, unknown>[];

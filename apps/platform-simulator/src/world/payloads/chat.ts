@@ -98,7 +98,7 @@ export function badgesOf(viewer: Viewer, channel: Channel): EventPayload[] {
 
 const tiers = ['1000', '1000', '2000', '3000'];
 
-/** Details by type of notice (docs/platform-facts.md §5.2). All types except those in `neverShared` also occur in shared chats. */
+/** Details by type of notice (FACTS.md §5.1). All types except those in `neverShared` also occur in shared chats. */
 const notices: Readonly<Record<string, PayloadBuilder>> = {
   sub: ({ random }) => ({ sub_tier: random.pick(tiers), is_prime: random.chance(0.3), duration_months: 1 }),
   resub: ({ random, otherViewer }) => {

@@ -10,7 +10,7 @@ import {
   type Scene,
 } from './scene.js';
 
-/** Moderators' actions and their details; null for an action without details (docs/platform-facts.md §5.2). */
+/** Moderators' actions and their details; null for an action without details (FACTS.md §5.1). */
 const actions: Readonly<Record<string, PayloadBuilder | null>> = {
   ban: giveReason,
   timeout: timeOut,

@@ -18,7 +18,7 @@ export const acceptedTokens = [
 ] as const;
 export type AcceptedTokens = (typeof acceptedTokens)[number];
 
-/** An endpoint of the platform's API (docs/platform-facts.md §6). */
+/** An endpoint of the platform's API (FACTS.md §6). */
 export interface ApiEndpoint {
   description: string;
   /** The path, relative to the API's base URL. */

@@ -179,7 +179,7 @@ const automodVerdict: Shape = {
 };
 
 /**
- * The fields of nested objects in events, by type, or by `type/version` where versions differ (docs/platform-facts.md §5.2). The catalog
+ * The fields of nested objects in events, by type, or by `type/version` where versions differ (FACTS.md §5.1). The catalog
  * says which of these objects can be missing or null.
  */
 export const eventShapes: Readonly<Record<string, Shape>> = {

@@ -1,6 +1,6 @@
 import { readData } from './read-data.js';
 
-/** An event type in one version, as the platform defines it (docs/platform-facts.md §5). */
+/** An event type in one version, as the platform defines it (FACTS.md §5). */
 export interface EventType {
   /** The platform's spelling: `stream.online`. */
   type: string;

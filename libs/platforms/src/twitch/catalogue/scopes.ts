@@ -1,6 +1,6 @@
 import { readData } from './read-data.js';
 
-/** A permission that a user can grant on the platform (docs/platform-facts.md §6). */
+/** A permission that a user can grant on the platform (FACTS.md §6). */
 export interface Scope {
   scope: string;
   description: string;
