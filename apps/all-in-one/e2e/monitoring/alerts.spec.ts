@@ -58,8 +58,7 @@ describe('the alert rules', () => {
   });
 
   it('have an entry in docs/alerts.md each, which says what to check and what to do, and no entry lacks its alert', () => {
-    const [, section = ''] =
-      /\n## Alerts\n([^]*?)(?=\n## )/.exec(readRepositoryFile('docs/alerts.md')) ?? [];
+    const [, section = ''] = /\n## Alerts\n([^]*?)(?=\n## )/.exec(readRepositoryFile('docs/alerts.md')) ?? [];
     const entries = section.split('\n### ').slice(1);
 
     expect(entries.map((entry) => entry.split('\n', 1)[0]).sort()).toEqual(
