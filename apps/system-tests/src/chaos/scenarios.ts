@@ -43,8 +43,9 @@ export const scenarios: readonly Scenario[] = [
   awayScenario('postgres-away', 'PostgreSQL', ['postgres']),
   awayScenario('nats-away', 'nats-server', ['nats']),
   awayScenario('both-away', 'PostgreSQL and nats-server', ['postgres', 'nats']),
-  rollingScenario('rolling-gateways', 'gateway', 'gateway'),
-  rollingScenario('rolling-events', 'events service', 'events'),
+  // Without a proxy, a stopping gateway can cut connections (docs/limits.md). The container test restarts gateways behind a proxy.
+  rollingScenario('gateway', ['accepted', 'not connected', 'broken'], 'No request gets an error response.'),
+  rollingScenario('events', ['accepted'], 'Every request succeeds.'),
   poisonScenario,
   socketScenario,
   {
@@ -106,14 +107,14 @@ function awayScenario(name: string, description: string, names: readonly TargetN
   };
 }
 
-function rollingScenario(name: string, description: string, target: TargetName): Scenario {
+function rollingScenario(
+  target: 'gateway' | 'events',
+  expected: readonly string[],
+  promise: string,
+): Scenario {
   return {
-    name,
-    description:
-      `SIGTERM of each ${description} in turn, followed by a restart. ` +
-      (target === 'gateway'
-        ? 'Every request succeeds, or its connection is refused.'
-        : 'Every request succeeds.'),
+    name: target === 'gateway' ? 'rolling-gateways' : 'rolling-events',
+    description: `SIGTERM of each ${target} instance in turn, followed by a restart. ${promise}`,
     run: async (run, { rollingRounds }) => {
       const instances = targetsFrom(run, target);
       for (let count = 0; count < rollingRounds * instances.length; count += 1) {
@@ -126,10 +127,8 @@ function rollingScenario(name: string, description: string, target: TargetName):
       }
       await wait(calmMs);
       await run.load.pause();
-      for (const [answer, count] of Object.entries(run.answers)) {
-        const isFine = answer === 'accepted' || (answer === 'not connected' && target === 'gateway');
-        if (!isFine) run.find(`${count} attempts ended with: ${answer}`);
-      }
+      for (const [answer, count] of Object.entries(run.answers))
+        if (!expected.includes(answer)) run.find(`${count} attempts ended with: ${answer}`);
     },
   };
 }
