@@ -164,5 +164,6 @@ function importLive(file) {
 }
 
 function printTable(head, rows) {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return lines.join('\n').replaceAll('  ', ' '); // an empty cell has one space
 }

@@ -73,7 +73,8 @@ function printPromises(sections: readonly Section[]): string[] {
 /** Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+  const lines = [line(head), line(head.map(() => '---')), ...rows.map(line)];
+  return lines.join('\n').replaceAll('  ', ' '); // an empty cell has one space
 }
 
 /** Integer with thousands separators. */
