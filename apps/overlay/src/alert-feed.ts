@@ -2,6 +2,7 @@ import type { Client, LiveControl, LiveEvent, LiveEvents } from '@stream-events/
 import { describeEvent, parseTime, printUserText, type DescribedEvent } from '@stream-events/sentences';
 import type { Alert, AlertQueue } from './alert-queue.js';
 import type { PositionStore } from './position-store.js';
+import { RepeatedEvents } from './repeated-events.js';
 import type { Settings } from './settings.js';
 
 export interface FeedParts {
@@ -46,6 +47,7 @@ export class AlertFeed {
   private events: LiveEvents | undefined;
   /** Every event up to this position is in the queue or no longer needs to be shown. */
   private reached: string | undefined;
+  private readonly repeated = new RepeatedEvents();
   private isBehind = false;
   /** Whether an event is held until the service's clock has been read again. */
   private isEventHeld = false;
@@ -151,6 +153,7 @@ export class AlertFeed {
     const { channel } = this.parts.settings;
     if (event_type === 'channel-raid' && channel && event_data.from_broadcaster_user_id === channel)
       return false;
+    if (event.origin === 'platform' && this.repeated.take(event)) return false;
     return !this.isTooOld(event);
   }
 

@@ -81,6 +81,51 @@ describe(describeEvent.name, () => {
     expect(print('drop-entitlement-grant', { events: [{}] })).toBe('The platform granted 1 drop');
   });
 
+  it('shows what users wrote in notices', () => {
+    const notice = { chatter_user_name: 'Mira', broadcaster_user_name: 'Tom', notice_type: 'resub' };
+    const texts = { system_message: 'Mira subscribed for 5 months!', message: { text: 'five already' } };
+    const type = 'channel-chat-notification';
+    expect(print(type, { ...notice, ...texts })).toBe(
+      'Mira in Tom: “Mira subscribed for 5 months!”: “five already”',
+    );
+    expect(print(type, { ...notice, system_message: '', message: { text: 'new video' } })).toBe(
+      'Mira in Tom: “new video”',
+    );
+    expect(print(type, { ...notice, notice_type: 'gift_sub_bonus_match', system_message: '' })).toBe(
+      'Mira in Tom: gift sub bonus match',
+    );
+  });
+
+  it('says where a message of a shared chat was written', () => {
+    const chat = { chatter_user_name: 'Mira', broadcaster_user_id: '1', broadcaster_user_name: 'Tom' };
+    const message = { text: 'hi' };
+    const from = (id: string) => ({ source_broadcaster_user_id: id, source_broadcaster_user_name: 'Nell' });
+    expect(print('channel-chat-message', { ...chat, ...from('2'), message })).toBe(
+      'Mira in Tom, from the chat of Nell: “hi”',
+    );
+    expect(print('channel-chat-message', { ...chat, ...from('1'), message })).toBe('Mira in Tom: “hi”');
+  });
+
+  it('does not call the recipient of a gift a subscriber', () => {
+    const subscription = { user_name: 'Rec1', broadcaster_user_name: 'Tom', tier: '1000' };
+    expect(print('channel-subscribe', { ...subscription, is_gift: true })).toBe(
+      'Rec1 received a gift subscription to Tom (Tier 1)',
+    );
+    expect(print('channel-subscribe', { ...subscription, is_gift: false })).toBe(
+      'Rec1 subscribed to Tom (Tier 1)',
+    );
+  });
+
+  it('hides the names that the platform gives anonymous users', () => {
+    const channel = { broadcaster_user_name: 'Tom' };
+    const gift = { ...channel, user_id: null, user_name: null, total: 1, is_anonymous: true };
+    expect(print('channel-subscription-gift', gift)).toBe('An anonymous viewer gave 1 subscription to Tom');
+    const notice = { ...channel, chatter_user_name: 'AnAnonymousGifter', chatter_is_anonymous: true };
+    expect(print('channel-chat-notification', { ...notice, message: { text: 'hi' } })).toBe(
+      'An anonymous viewer in Tom: “hi”',
+    );
+  });
+
   it('marks names and texts of users', () => {
     const chat = { chatter_user_name: 'Mira', broadcaster_user_name: 'Tom', message: { text: 'hello' } };
     expect(describeEvent({ event_type: 'channel-chat-message', event_data: chat })).toEqual([
@@ -126,10 +171,10 @@ describe(channelOf.name, () => {
 
 describe('sentences', () => {
   it('name users by their roles, so that all forms of the keys are found', () => {
-    const roles = ['user', 'channel', ...Object.keys(identityKeys)];
-    const placeholders = Object.values(sentences).flatMap((text) =>
-      [...text.matchAll(/\{@([^}]+)\}/g)].map(([, path]) => path),
-    );
+    const roles = ['user', 'channel', 'source', ...Object.keys(identityKeys)];
+    const placeholders = Object.values(sentences)
+      .flat()
+      .flatMap((text) => [...text.matchAll(/\{@([^}]+)\}/g)].map(([, path]) => path));
     expect(new Set(placeholders.filter((path) => !roles.includes(path!)))).toEqual(
       new Set(['host_broadcaster_user_name']),
     );

@@ -28,9 +28,12 @@ export interface Actor {
  * type, the user, and the channel.
  */
 export function describeEvent({ event_type, event_data }: DescribedEvent): Part[] {
-  const template = Object.hasOwn(sentences, event_type) ? sentences[event_type] : undefined;
-  const parts = template === undefined ? undefined : fill(template, event_data);
-  return parts ?? fill(`${printWords(event_type)}[ by {@user}][ on {@channel}]`, event_data) ?? [];
+  const own = Object.hasOwn(sentences, event_type) ? [sentences[event_type] ?? []].flat() : [];
+  for (const template of [...own, `${printWords(event_type)}[ by {@user}][ on {@channel}]`]) {
+    const parts = fill(template, event_data);
+    if (parts) return parts;
+  }
+  return [];
 }
 
 // In a raid, the raided channel is the channel.
@@ -84,6 +87,7 @@ function printPlaceholder(placeholder: string, data: Data): Part | undefined {
   const kind = source.startsWith('@') ? 'name' : source.startsWith('"') ? 'text' : 'value';
   const value = find(source.replace(/^[@"]/, ''), data);
   if (printer === 's') return words(countOf(value) === 1 ? '' : 's');
+  if (printer === 'if') return value === true ? words('') : undefined;
   const text = print(value, printer);
   return text === undefined || text === '' ? undefined : { kind, text };
 }
@@ -95,6 +99,7 @@ function countOf(value: unknown): unknown {
 function find(path: string, data: Data): unknown {
   if (path === 'user') return findUser(data);
   if (path === 'channel') return channelOf(data)?.name;
+  if (path === 'source') return findSource(data);
   if (isRole(path)) return findPerson(identityKeys[path], data)?.name;
   return path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), data);
 }
@@ -103,8 +108,21 @@ function isRole(path: string): path is keyof typeof identityKeys {
   return Object.hasOwn(identityKeys, path);
 }
 
-/** Returns the name of the acting user. An anonymous user is somebody. */
+/** Returns the channel in which a message of a shared chat was written, if this is another channel. */
+function findSource(data: Data): string | undefined {
+  const source = readActor(data, {
+    path: [],
+    id: 'source_broadcaster_user_id',
+    login: 'source_broadcaster_user_login',
+    name: 'source_broadcaster_user_name',
+  });
+  return source && source.id !== channelOf(data)?.id ? source.name : undefined;
+}
+
+/** Returns the name of the acting user. */
 function findUser(data: Data): string | undefined {
+  // Twitch uses the name of a bot for some anonymous users, and none for others.
+  if (data.is_anonymous === true || data.chatter_is_anonymous === true) return 'An anonymous viewer';
   const keys = findActorKeys(data);
   const isPresent = keys !== undefined && keys.id in objectAt(data, keys.path);
   return readActor(data, keys)?.name ?? (isPresent ? 'Somebody' : undefined);

@@ -1,17 +1,18 @@
 /**
- * One sentence per event type: who did what to whom.
+ * The sentences by event type: who did what to whom. Of several, the first is used whose values are all present.
  *
  * ```
  * {path}      a value of event_data, for example {bits} or {reward.title}
- * {@role}     the name of a user or channel: `user`, `channel`, or another role of `identityKeys`
+ * {@role}     the name of a user or channel: `user`, `channel`, `source` (another channel of a shared chat), or a role of `identityKeys`
  * {@path}     another name
  * {"path}     text that a user wrote
  * {path|how}  a value, formatted by the printer `how` (see `printers`)
  * {path|s}    the `s` of a plural, unless the number is 1
+ * {path|if}   nothing, if the value is true; otherwise it counts as missing
  * [ … ]       a part that is left out if a value in it is missing
  * ```
  */
-export const sentences: Readonly<Record<string, string>> = {
+export const sentences: Readonly<Record<string, string | readonly string[]>> = {
   'automod-message-hold': 'AutoMod held a message from {@user} in {@channel}[: {"message.text}]',
   'automod-message-update':
     '{@moderator} decided on a held message from {@user} in {@channel}[: {status|words}]',
@@ -24,9 +25,14 @@ export const sentences: Readonly<Record<string, string>> = {
   'channel-ad_break-begin': 'An ad break of {duration_seconds|seconds} began on {@channel}',
   'channel-chat-clear': 'The chat of {@channel} was cleared',
   'channel-chat-clear_user_messages': 'The messages from {@target} in the chat of {@channel} were cleared',
-  'channel-chat-message': '{@user} in {@channel}: {"message.text}',
+  'channel-chat-message': '{@user} in {@channel}[, from the chat of {@source}]: {"message.text}',
   'channel-chat-message_delete': 'A message from {@target} in the chat of {@channel} was deleted',
-  'channel-chat-notification': '{@user} in {@channel}: {"system_message}',
+  // Announcements have no system message. New kinds of notices can lack both texts.
+  'channel-chat-notification': [
+    '{@user} in {@channel}[, from the chat of {@source}]: {"system_message}[: {"message.text}]',
+    '{@user} in {@channel}[, from the chat of {@source}]: {"message.text}',
+    '{@user} in {@channel}[, from the chat of {@source}]: {notice_type|words}',
+  ],
   'channel-chat_settings-update': 'The chat settings of {@channel} changed',
   'channel-chat-user_message_hold': 'A message from {@user} in {@channel} is held[: {"message.text}]',
   'channel-chat-user_message_update':
@@ -35,7 +41,10 @@ export const sentences: Readonly<Record<string, string>> = {
   'channel-shared_chat-update':
     'The shared chat of {@channel} changed[: {participants|count} channel{participants|s}]',
   'channel-shared_chat-end': '{@channel} left a shared chat[ of {@host_broadcaster_user_name}]',
-  'channel-subscribe': '{@user} subscribed to {@channel}[ ({tier|tier})]',
+  'channel-subscribe': [
+    '{@user} received a gift subscription to {@channel}[ ({tier|tier})]{is_gift|if}',
+    '{@user} subscribed to {@channel}[ ({tier|tier})]',
+  ],
   'channel-subscription-end': 'The subscription of {@user} to {@channel} ended',
   'channel-subscription-gift':
     '{@user} gave {total|number} subscription{total|s} to {@channel}[ ({tier|tier})]',
