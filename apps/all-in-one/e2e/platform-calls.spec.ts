@@ -60,6 +60,11 @@ describe('calls of the platform’s API', () => {
     expect((await stack.request('HEAD', path)).status).toBe(200);
   });
 
+  it('return the platform’s bytes', async () => {
+    const { body } = await sendRaw('GET', `users?id=${user.id}`);
+    expect(body).toMatch(/^\{.*\}$/);
+  });
+
   it('passes on the platform’s errors as they are', async () => {
     const { status, json } = await stack.request<Problem>('GET', `${base}/users`);
 

@@ -4,6 +4,7 @@ export * from './close-all.js';
 export * from './concurrency-limit.js';
 export * from './config.js';
 export * from './declare-metrics.js';
+export * from './empty-body.js';
 export * from './failure-log.js';
 export * from './health.js';
 export * from './host-urls.js';

@@ -21,6 +21,7 @@ async function startServer() {
   });
   fastify.get('/large', () => Promise.resolve('x'.repeat(16 * 1024 ** 2)));
   fastify.get('/fast', () => Promise.resolve('done'));
+  fastify.post('/fast', ({ body }) => Promise.resolve(body === undefined ? 'no body' : 'a body'));
   await fastify.listen({ port: 0, host: '127.0.0.1' });
   const { port } = fastify.server.address() as AddressInfo; // Safe cast: address() of a TCP server is an AddressInfo.
   return {
@@ -45,6 +46,21 @@ async function beginRequest({ port, server }: { port: number; server: Server }, 
 }
 
 describe(createHttpServer.name, () => {
+  it.each(['application/octet-stream', 'application/json'])(
+    'ignores the content type %s of an empty body',
+    async (type) => {
+      const { url, close } = await startServer();
+      const headers = { 'content-type': type };
+      const answers = [
+        await fetch(`${url}/fast`, { method: 'POST', headers }),
+        await fetch(`${url}/fast`, { method: 'POST', headers, body: '{}' }),
+      ];
+      expect(await answers[0]?.text()).toBe('no body');
+      expect(answers.map(({ status }) => status)).toEqual([200, type === 'application/json' ? 200 : 415]);
+      await close();
+    },
+  );
+
   it('closes the connection of a client that reads nothing for a minute', async () => {
     const { port, server, close } = await startServer();
     const taken = once(server, 'connection');

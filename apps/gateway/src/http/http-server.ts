@@ -11,6 +11,7 @@ import {
 import { NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
+import { dropTypeOfEmptyBody } from '@stream-events/service';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
 import { trustRule } from './client-address.js';
@@ -28,7 +29,7 @@ import {
   silenceLimitMs,
   type HttpLimits,
 } from './http-limits.js';
-import { canonicalUrl } from './paths.js';
+import { canonicalUrl, platformCallRoute } from './paths.js';
 import { printAnswer, sendProblem, toProblem, toServiceError } from './problem.js';
 import { endSocket, RequestGate } from './request-gate.js';
 import { addSecurityHeaders } from './security-headers.js';
@@ -84,6 +85,10 @@ export function createHttpServer(
   gate.watchRoutes(fastify);
   direct.belongTo(fastify);
   takeRawBodies(fastify);
+  fastify.addHook('onRequest', ({ raw }, _reply, done) => {
+    dropTypeOfEmptyBody(raw);
+    done();
+  });
   refuseQueryMethod(fastify);
   endJsonWithNewline(fastify);
   correlate(fastify);
@@ -153,9 +158,10 @@ function refuseQueryMethod(fastify: FastifyInstance): void {
   if (METHODS.includes('QUERY')) fastify.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true });
 }
 
-/** Ends JSON responses with a newline, so that a shell prompt after `curl` starts on its own line. */
+/** Ends the service's own JSON responses with a newline, so that a shell prompt after `curl` starts on its own line. */
 function endJsonWithNewline(fastify: FastifyInstance): void {
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
+  fastify.addHook('onSend', ({ routeOptions }, reply, payload, done) => {
+    if (routeOptions.url === platformCallRoute) return done(null, payload);
     const type = reply.getHeader('content-type');
     const isJson = typeof type === 'string' && /^application\/(problem\+)?json\b/.test(type);
     done(null, isJson ? withNewline(payload) : payload);

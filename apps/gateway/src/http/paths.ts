@@ -9,6 +9,9 @@ export const pathAliases: readonly (readonly [alias: string, canonical: string])
   ['/api/twitch/helix', '/api/v1/platform/call'],
 ];
 
+/** The route whose responses are the platform's, byte for byte. */
+export const platformCallRoute = '/api/v1/platform/call/*';
+
 /** Resolves a path alias and removes one trailing slash. Keeps the query. */
 export function canonicalUrl(url: string): string {
   const queryAt = url.indexOf('?');

@@ -10,7 +10,7 @@ import {
   UnsupportedMediaTypeException,
   type HttpException,
 } from '@nestjs/common';
-import { CONFIG } from '@stream-events/service';
+import { CONFIG, dropTypeOfEmptyBody } from '@stream-events/service';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SimulatorConfig } from '../platform-simulator.config.js';
 
@@ -39,6 +39,7 @@ export class ControlAccess {
 
   register(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (request, reply, done) => {
+      dropTypeOfEmptyBody(request.raw);
       const refusal = this.findRefusal(request);
       if (refusal instanceof UnauthorizedException) void reply.header('WWW-Authenticate', 'Bearer');
       done(refusal);

@@ -29,6 +29,14 @@ describe('OAuth of the simulated platform', () => {
   };
 
   describe('POST /oauth2/token', () => {
+    it('ignores the content type of an empty body, which Python’s aiohttp sends', async () => {
+      const query = new URLSearchParams(credentials).toString();
+      const headers = { 'content-type': 'application/octet-stream' };
+      const url = `${setup.simulator.url}/oauth2/token?${query}`;
+      expect((await fetch(url, { method: 'POST', headers })).status).toBe(200);
+      expect((await fetch(url, { method: 'POST', headers, body: 'x' })).status).toBe(415);
+    });
+
     it('issues an access token for 60 days', async () => {
       const { status, json } = await getToken();
       expect(status).toBe(200);
