@@ -10,7 +10,9 @@ import {
   UnauthorizedException,
   UnprocessableEntityException,
   UseGuards,
+  UseInterceptors,
 } from '@nestjs/common';
+import { QueryAsBody } from '../http/request-parameters.js';
 import { IsFilledText, IsOptionalText } from '../http/validation.js';
 import { NotificationSender } from '../notifications/notification-sender.service.js';
 import { Grants } from '../oauth/grants.js';
@@ -57,6 +59,7 @@ export class ChatMessagesController {
 
   @Post()
   @HttpCode(200)
+  @UseInterceptors(QueryAsBody)
   send(@Caller() caller: TokenOwner, @Body() request: ChatMessageDto): { data: SentChatMessage[] } {
     const { broadcaster_id: broadcasterId, sender_id: senderId, message: text } = request;
     if (caller.userId === null) this.checkGrants(caller.clientId, request);

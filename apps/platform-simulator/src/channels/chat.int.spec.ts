@@ -40,6 +40,17 @@ describe('chat of the simulated platform', () => {
     });
   });
 
+  it('accepts the ids in the query, as Twurple and twitchAPI send them', async () => {
+    const { headers } = await device.logIn('nora', 'user:write:chat');
+    const { status } = await setup.call(
+      'POST',
+      `${path}?broadcaster_id=77&sender_id=78`,
+      { message: body.message },
+      headers,
+    );
+    expect(status).toBe(200);
+  });
+
   it('requires the scope in the token, and the token of the sender', async () => {
     expect(await sendAs('user:read:chat')).toMatchObject({
       status: 401,

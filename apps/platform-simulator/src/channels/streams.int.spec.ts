@@ -103,10 +103,13 @@ describe('streams of the simulated platform', () => {
       expect(update?.json.event).toMatchObject({ title: 'New', category_name: 'A game of our own' });
     });
 
-    it('responds with 409 for a user who is already live, and with 404 for one who is offline or unknown', async () => {
-      await goLive();
-      expect((await setup.call('POST', '/simulator/streams', { user_id: '77' })).status).toBe(409);
-      await goOffline();
+    it('changes the stream of a user who is already live', async () => {
+      const stream = await goLive();
+      const again = await setup.call('POST', '/simulator/streams', { user_id: '77', title: 'New' });
+      expect(again).toMatchObject({ status: 201, json: { id: stream.id, title: 'New' } });
+    });
+
+    it('responds with 404 for a user who is offline or unknown', async () => {
       expect((await goOffline()).status).toBe(404);
       expect((await setup.call('PATCH', '/simulator/streams/77', {})).status).toBe(404);
       expect((await setup.call('POST', '/simulator/streams', { login: 'nobody' })).status).toBe(404);

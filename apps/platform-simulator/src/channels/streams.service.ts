@@ -1,4 +1,4 @@
-import { ConflictException, Inject, Injectable, NotFoundException } from '@nestjs/common';
+import { Inject, Injectable, NotFoundException } from '@nestjs/common';
 import { IsBoolean, IsOptional, IsString, MaxLength, ValidateIf } from 'class-validator';
 import { IsOptionalInteger } from '../http/validation.js';
 import { NotificationSender } from '../notifications/notification-sender.service.js';
@@ -110,11 +110,10 @@ export class StreamsService {
     return channel ? listStreams(channel).map(viewTruth) : [];
   }
 
+  /** Starts a stream. If the user is already live, because streams also start at random, changes the running stream. */
   start({ user_id, login, notify = true, listed_after_ms, ...change }: StartStreamDto): SimulatedStream {
     const channel = this.findChannel(user_id ?? this.world.users.getByLogin(login ?? '').id);
-    const { broadcaster, stream: running } = channel;
-    if (running)
-      throw new ConflictException(`${broadcaster.login} is already live with stream ${running.id}`);
+    if (channel.stream) return this.change(channel.broadcaster.id, change);
     const stream = this.world.broadcasts.start(channel, { now: Date.now(), lagMs: listed_after_ms ?? 0 });
     applyChange(channel, stream, change);
     if (notify) this.notify('stream.online', channel);

@@ -143,6 +143,7 @@ export class ConduitsController {
   /** Returns the updated shards, and an error for each shard that could not be updated. */
   @Patch('shards')
   @HttpCode(202)
+  @UseInterceptors(QueryAsBody)
   assign(
     @Caller() caller: TokenOwner,
     @Body() { conduit_id, shards }: AssignShardsDto,

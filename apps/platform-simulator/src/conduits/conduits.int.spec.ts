@@ -125,6 +125,14 @@ describe('conduits of the simulated platform', () => {
   });
 
   describe('PATCH /helix/eventsub/conduits/shards', () => {
+    it('accepts the conduit in the query, as twitchio sends it', async () => {
+      const id = await create();
+      const { status, json } = await call('PATCH', `/shards?conduit_id=${id}`, {
+        shards: [overWebhook('1')],
+      });
+      expect({ status, errors: json.errors }).toEqual({ status: 202, errors: [] });
+    });
+
     it('assigns sockets and webhooks, and reports the shards that fail', async () => {
       const [id, socket, used] = [await create(4), await connect(), await connect()];
       await assign(id, [overSocket('3', used)]);

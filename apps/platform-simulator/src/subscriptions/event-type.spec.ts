@@ -35,16 +35,7 @@ describe(findConditionFault.name, () => {
 
   it.each([
     ['channel.cheer', {}, 'condition.broadcaster_user_id is missing'],
-    [
-      'channel.cheer',
-      { broadcaster_user_id: 1 },
-      'condition.broadcaster_user_id must be a string that is not empty',
-    ],
-    [
-      'channel.cheer',
-      { broadcaster_user_id: '' },
-      'condition.broadcaster_user_id must be a string that is not empty',
-    ],
+    ['channel.cheer', { broadcaster_user_id: 1 }, 'condition.broadcaster_user_id must be a string'],
     ['channel.cheer', { broadcaster_user_id: '1', user: '1' }, 'unknown key user'],
     ['channel.follow', { broadcaster_user_id: '1' }, 'condition.moderator_user_id is missing'],
     ['channel.raid', {}, 'exactly one of'],

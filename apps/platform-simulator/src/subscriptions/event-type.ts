@@ -27,8 +27,7 @@ export function findConditionFault(
   for (const key of Object.keys(condition)) {
     if (!known.includes(key))
       return `condition has the unknown key ${key}; the keys of ${row.type} are ${known.join(', ')}`;
-    if (typeof condition[key] !== 'string' || condition[key] === '')
-      return `condition.${key} must be a string that is not empty`;
+    if (typeof condition[key] !== 'string') return `condition.${key} must be a string`;
   }
   const missing = row.condition.find((key) => !(key in condition));
   if (missing !== undefined) return `condition.${missing} is missing`;

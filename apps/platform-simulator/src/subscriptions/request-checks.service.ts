@@ -88,12 +88,14 @@ export class RequestChecks {
     row: EventType,
     { type, condition, is_batching_enabled }: CreateSubscriptionDto,
   ): Condition {
-    const fault = findConditionFault(row, condition);
+    // Client libraries send keys without a value for what they leave out.
+    const filled = Object.fromEntries(Object.entries(condition).filter(([, value]) => value !== ''));
+    const fault = findConditionFault(row, filled);
     if (fault !== null) throw new BadRequestException(fault);
     if (type === 'drop.entitlement.grant' && is_batching_enabled !== true) {
       throw new BadRequestException('is_batching_enabled must be true for drop.entitlement.grant');
     }
-    const known = condition as Condition; // Safe cast: findConditionFault has checked that all values are text.
+    const known = filled as Condition; // Safe cast: findConditionFault has checked that all values are text.
     const gone = usersIn(known).find((id) => this.world.users.wasRemoved(id));
     if (gone !== undefined) throw new BadRequestException(`there is no user ${gone}`);
     return known;

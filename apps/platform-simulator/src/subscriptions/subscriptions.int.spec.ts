@@ -36,6 +36,16 @@ describe('subscriptions of the simulated platform', () => {
       });
     });
 
+    it('takes optional keys without a value as left out, as twitchio sends them', async () => {
+      const type = 'channel.channel_points_custom_reward_redemption.add';
+      const condition = { broadcaster_user_id: '4711', reward_id: '' };
+      const { id } = await setup.subscribe({ type, version: '1', condition });
+      const { json } = await setup.call('GET', '/helix/eventsub/subscriptions');
+      expect(json.data.find((view) => view.id === id)).toHaveProperty('condition', {
+        broadcaster_user_id: '4711',
+      });
+    });
+
     it('sends a signed challenge and enables the subscription after a correct response', async () => {
       const { id, status } = await setup.subscribe();
       expect(status).toBe('enabled');

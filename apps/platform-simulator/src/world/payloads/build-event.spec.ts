@@ -124,6 +124,17 @@ describe(buildEvent.name, () => {
     expect(new Set(notices.map(({ notice_type }) => notice_type)).size).toBeGreaterThan(20);
   });
 
+  it('sends announcements without a system message, and no forms that client libraries do not know', () => {
+    const row = eventTypes.find(({ type }) => type === 'channel.chat.notification')!;
+    const notices = createEvents(row);
+    const silent = notices.filter(({ system_message }) => system_message === '');
+    const types = new Set(silent.map(({ notice_type }) => notice_type));
+    expect(types).toEqual(new Set(['announcement', 'shared_chat_announcement']));
+    const unknown = ['unraid', 'bits_badge_tier', 'charity_donation', 'watch_streak', 'modiversary'];
+    for (const kind of unknown)
+      expect(notices.map(({ notice_type }) => notice_type)).not.toContain(`shared_chat_${kind}`);
+  });
+
   it.each(['1', '2'])('fills at most one detail of a moderation action, version %s', (version) => {
     const row = eventTypes.find(
       (candidate) => candidate.type === 'channel.moderate' && candidate.version === version,

@@ -98,7 +98,7 @@ export function badgesOf(viewer: Viewer, channel: Channel): EventPayload[] {
 
 const tiers = ['1000', '1000', '2000', '3000'];
 
-/** Details by type of notice (FACTS.md §5.1). All types except those in `neverShared` also occur in shared chats. */
+/** Details by type of notice (FACTS.md §5.1). */
 const notices: Readonly<Record<string, PayloadBuilder>> = {
   sub: ({ random }) => ({ sub_tier: random.pick(tiers), is_prime: random.chance(0.3), duration_months: 1 }),
   resub: ({ random, otherViewer }) => {
@@ -150,8 +150,11 @@ const notices: Readonly<Record<string, PayloadBuilder>> = {
   modiversary: ({ random }) => ({ months: random.pick([12, 24, 36]) }),
 };
 
-// The platform has no shared-chat variant of these notices.
-const neverShared = ['watch_streak'];
+/** The notices that also arrive from the other channels of a shared chat. Client libraries know no other forms. */
+const shared = [
+  ...['sub', 'resub', 'sub_gift', 'community_sub_gift', 'gift_paid_upgrade', 'prime_paid_upgrade'],
+  ...['pay_it_forward', 'raid', 'announcement'],
+];
 
 /** Chat notices. A notice has a detail field per type; all are null except its own. */
 export const chatNoticeBuilders: PayloadBuilders = { 'channel.chat.notification': notice };
@@ -159,7 +162,7 @@ export const chatNoticeBuilders: PayloadBuilders = { 'channel.chat.notification'
 function notice(scene: Scene): EventPayload {
   const { random, viewer, channel, otherChannel } = scene;
   const kind = random.pick(Object.keys(notices));
-  const isShared = random.chance(0.2) && !neverShared.includes(kind);
+  const isShared = random.chance(0.2) && shared.includes(kind);
   const type = isShared ? `shared_chat_${kind}` : kind;
   return {
     ...emptyDetails('channel.chat.notification', '1'),
@@ -168,7 +171,8 @@ function notice(scene: Scene): EventPayload {
     chatter_is_anonymous: false,
     color: viewer.color,
     badges: badgesOf(viewer, channel),
-    system_message: `${viewer.name}: ${kind.replaceAll('_', ' ')}`,
+    // The platform has nothing to say about an announcement.
+    system_message: kind === 'announcement' ? '' : `${viewer.name}: ${kind.replaceAll('_', ' ')}`,
     message_id: random.uuid(),
     message: createChatText(random, scene.otherViewer),
     notice_type: type,
