@@ -110,6 +110,12 @@ describe('events over plain sockets', () => {
     limitMs,
   );
 
+  it('come with calls to the platform’s API that use the token of the connected user', async () => {
+    const path = `/api/v1/platform/call/users?id=${user.id}`;
+    const { status, json } = await stack.request<{ data: { login: string }[] }>('GET', path);
+    expect([status, json.data.map(({ login }) => login)]).toEqual([200, [user.login]]);
+  });
+
   it(
     'arrive once each while the platform asks for reconnects',
     async () => {

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   parseJson,
   isJsonObject,
@@ -13,6 +13,7 @@ import { ConnectionsRepository } from '../connections/connections.repository.js'
 import { UserTokens } from '../connections/user-tokens.service.js';
 import { AppTokens } from '../platform/app-tokens.service.js';
 import type { TokenSource } from '../platform/platform-client.js';
+import { PLATFORM_SETTINGS, type PlatformSettings } from '../platform/platform-settings.js';
 import { chooseToken } from './choose-token.js';
 
 /** Finds the token to use for a client's call. */
@@ -23,6 +24,7 @@ export class CallTokens {
     private readonly userTokens: UserTokens,
     private readonly server: AuthorizationServer,
     private readonly connections: ConnectionsRepository,
+    @Inject(PLATFORM_SETTINGS) private readonly settings: PlatformSettings,
   ) {}
 
   /** @throws ServiceError like `chooseToken` */
@@ -33,7 +35,10 @@ export class CallTokens {
     const actors = actorsOf(endpoint, new URLSearchParams(query), readBody(body));
     const { clientId } = this.server;
     const connections = (await this.connections.list()).filter((each) => each.clientId === clientId);
-    const connection = chooseToken(endpoint, { connectionId, actors }, connections);
+    const { credentials } = this.settings;
+    // Without an application, the call fails later with the variables that are missing.
+    const hasAppToken = !credentials || credentials.clientSecret !== undefined;
+    const connection = chooseToken(endpoint, { connectionId, actors, hasAppToken }, connections);
     return connection ? this.tokenOf(connection) : this.appToken();
   }
 

@@ -22,7 +22,7 @@ function endpoint(auth: AcceptedTokens, scopes: string[] = [scope]) {
 
 const mira = connection('1');
 const nora = connection('2');
-const nobody: TokenWish = { connectionId: null, actors: [] };
+const nobody: TokenWish = { connectionId: null, actors: [], hasAppToken: true };
 
 function fault(work: () => unknown): { code: string; detail: string } | undefined {
   try {
@@ -69,6 +69,30 @@ describe(chooseToken.name, () => {
     expect(
       chooseToken(endpoint('app_with_grant_or_user'), { ...nobody, actors: ['1'] }, [without]),
     ).toBeNull();
+  });
+
+  describe('without a token of the application', () => {
+    const isPublic = { ...nobody, hasAppToken: false };
+
+    it.each(['app_or_user', 'app_with_grant_or_user'] as const)(
+      'takes a connected user for %s: the one who acts, or the only one',
+      (auth) => {
+        expect(chooseToken(endpoint(auth), { ...isPublic, actors: ['2'] }, [mira, nora])).toBe(nora);
+        expect(chooseToken(endpoint(auth), isPublic, [mira])).toBe(mira);
+        expect(chooseToken(endpoint(auth), { ...isPublic, actors: ['9'] }, [mira])).toBe(mira);
+      },
+    );
+
+    it('names the connections when several are possible', () => {
+      expect(fault(() => chooseToken(endpoint('app_or_user'), isPublic, [mira, nora]))).toEqual({
+        code: 'invalid',
+        detail: expect.stringContaining('(user_1: id-1, user_2: id-2)'),
+      });
+    });
+
+    it('still takes nobody where only the application may call', () => {
+      expect(chooseToken(endpoint('app'), isPublic, [mira])).toBeNull();
+    });
   });
 
   it('needs no scope for an endpoint without one', () => {

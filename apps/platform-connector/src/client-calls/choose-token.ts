@@ -11,6 +11,8 @@ export interface TokenWish {
   connectionId: string | null;
   /** The acting users, from the call's query and body. */
   actors: readonly string[];
+  /** Whether the application has a token of its own. A public application has none. */
+  hasAppToken: boolean;
 }
 
 /**
@@ -26,12 +28,15 @@ export interface TokenWish {
  *  user                      that user           that user                the only connection, if the call names no user; else 400
  * ```
  *
+ * An application without a token uses the token of a connected user wherever the endpoint takes one: of the acting user if connected with the
+ * scope, otherwise of the only connection.
+ *
  * @throws ServiceError `invalid` when `connection` is missing, unknown, or not allowed, `forbidden` when the user has not granted the
  * scope, `conflict` when the connection that the client names is not connected
  */
 export function chooseToken<C extends CallerConnection>(
   endpoint: Pick<ApiEndpoint, 'auth' | 'scopes_any_of'>,
-  { connectionId, actors }: TokenWish,
+  { connectionId, actors, hasAppToken }: TokenWish,
   connections: readonly C[],
 ): C | null {
   const { auth } = endpoint;
@@ -44,11 +49,12 @@ export function chooseToken<C extends CallerConnection>(
       );
     return withScope(endpoint, findNamed(connectionId, connections));
   }
-  if (!takesUser || auth === 'app_or_user') return null;
+  if (!takesUser || (auth === 'app_or_user' && hasAppToken)) return null;
   const connected = connections.filter(({ state }) => state === 'connected');
   const acting = findActing(endpoint, actors, connected);
-  if (auth === 'app_with_grant_or_user') return acting && hasScope(endpoint, acting) ? acting : null;
-  return withScope(endpoint, acting ?? findOnly(actors, connected));
+  if (auth === 'user') return withScope(endpoint, acting ?? findOnly(actors, connected));
+  if (acting && hasScope(endpoint, acting)) return acting;
+  return hasAppToken ? null : withScope(endpoint, findOnly([], connected));
 }
 
 function findNamed<C extends CallerConnection>(id: string, connections: readonly C[]): C {
@@ -101,7 +107,7 @@ function findOnly<C extends CallerConnection>(actors: readonly string[], connect
   if (others.length === 0) return only;
   throw ServiceError.onField(
     'connection',
-    'this endpoint needs a user’s token, and several channels are connected: set `connection` to the id of a connection',
+    `this endpoint needs a user’s token, and several channels are connected: set \`connection\` to the id of a connection (${connected.map(({ id, login }) => `${login ?? 'unknown'}: ${id}`).join(', ')})`,
   );
 }
 
