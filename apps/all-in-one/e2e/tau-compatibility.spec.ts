@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath } from './api.js';
 import { LiveSocket, socketPath } from './live-clients.js';
@@ -86,14 +87,41 @@ describe('a gateway with TAU_COMPATIBILITY', () => {
     await Promise.all([plain, filtered, positioned].map((socket) => socket.close()));
   });
 
-  it.each(['/ws/irc-messages/', '/ws/tau-status'])('accepts silent sockets at %s', async (path) => {
-    const wrong = await LiveSocket.open(stack.gateway.url, { token: 'wrong' }, { path });
-    const silent = await LiveSocket.open(stack.gateway.url, { token: stack.ownerToken }, { path });
-    const live = await LiveSocket.ready(stack.gateway.url, { token: stack.ownerToken });
-    await stack.request('POST', eventsPath, { body: eventBody() });
-    await eventually(() => expect(live.events).toHaveLength(1));
-    await eventually(() => expect(wrong.closed?.code).toBe(4401));
-    expect([silent.texts, silent.closed]).toEqual([[], undefined]);
-    await Promise.all([silent, live].map((socket) => socket.close()));
+  it('replays an event on GET and on POST', async () => {
+    const { json } = await stack.request<{ id: string }>('POST', eventsPath, { body: eventBody() });
+    const path = `/api/v1/twitch-events/${json.id}/replay/`;
+    expect((await stack.request('GET', path)).status).toBe(200);
+    expect((await stack.request('POST', path)).status).toBe(200);
   });
+
+  it('has the paths that docs/tau.md names', async () => {
+    const { json: streamers } = await stack.request<{ results: { id: string }[] }>('GET', streamersPath);
+    const [streamer] = streamers.results;
+    const { json: event } = await stack.request<{ id: string }>('POST', eventsPath, { body: eventBody() });
+    const page = await readFile('docs/tau.md', 'utf8');
+    const rows = [...page.matchAll(/^\| `([A-Z]+) (\/[^`]*)` \| (works|400|404) \|/gm)];
+    expect(rows.length).toBeGreaterThan(25);
+    for (const [, method = '', template = '', expected] of rows) {
+      const id = template.includes('streamers') ? String(streamer?.id) : event.id;
+      const path = template.replace('<id>', id).replace('<type>', 'stream-online');
+      const { status } = await stack.request(method, path, method === 'GET' ? {} : { body: {} });
+      const missing = status === 404 || status === 405 ? '404' : undefined;
+      const seen = missing ?? (expected === '400' ? String(status) : 'works');
+      expect([method, path, seen]).toEqual([method, path, expected]);
+    }
+  });
+
+  it.each(['/ws/irc-messages/', '/ws/tau-status', '/ws/chat-bots/mira_bot/'])(
+    'accepts silent sockets at %s',
+    async (path) => {
+      const wrong = await LiveSocket.open(stack.gateway.url, { token: 'wrong' }, { path });
+      const silent = await LiveSocket.open(stack.gateway.url, { token: stack.ownerToken }, { path });
+      const live = await LiveSocket.ready(stack.gateway.url, { token: stack.ownerToken });
+      await stack.request('POST', eventsPath, { body: eventBody() });
+      await eventually(() => expect(live.events).toHaveLength(1));
+      await eventually(() => expect(wrong.closed?.code).toBe(4401));
+      expect([silent.texts, silent.closed]).toEqual([[], undefined]);
+      await Promise.all([silent, live].map((socket) => socket.close()));
+    },
+  );
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { getStreamer, ServiceError } from '@stream-events/contracts';
 import type { RequestClient } from '@stream-events/messaging';
 import type { FastifyInstance } from 'fastify';
-import { canonicalUrl, pathOf, queryOf } from './paths.js';
+import { canonicalUrl, pathOf, platformCallRoute, queryOf } from './paths.js';
 import { becomeProblem, toServiceError } from './problem.js';
 
 /**
@@ -12,7 +12,9 @@ import { becomeProblem, toServiceError } from './problem.js';
  * ```
  * requests    query: origin=twitch                     ─▶ origin=platform
  *             query: event_source=EventSub             ─▶ event_source=PlatformSub
- *             /ws/irc-messages, /ws/tau-status         ─▶ a live WebSocket that no event reaches
+ *             /ws/irc-messages, /ws/chat-bots/<name>,
+ *             /ws/tau-status                           ─▶ a live WebSocket that no event reaches
+ *             GET …/replay                             ─▶ POST …/replay
  * responses   "origin":"platform"                      ─▶ "origin":"twitch"
  *             "event_source":"PlatformSub"             ─▶ "event_source":"EventSub"
  *             "platform_username", "platform_id"       ─▶ also "twitch_username", "twitch_id"
@@ -38,11 +40,11 @@ const copiedFields: ReadonlyMap<string, string> = new Map([
 ]);
 
 // TAU sends chat messages and its own status on these WebSockets. This service sends neither there, so the filter below matches no event.
-const silentPaths: ReadonlySet<string> = new Set(['/ws/irc-messages', '/ws/tau-status']);
+const silentPath = /^\/ws\/(irc-messages|tau-status|chat-bots\/[^/]+)$/;
 const silentUrl = '/ws/platform-events?until=1970-01-01T00%3A00%3A00Z';
 
 const streamersPath = '/api/v1/streamers';
-const platformCallPath = '/api/v1/platform/call/*';
+const replayPath = /^\/api\/v1\/platform-events\/[^/]+\/replay$/;
 const latestStreamPath = '/api/v1/streamers/:id/streams/latest';
 
 /** Translates the requests and responses of a gateway's HTTP server. */
@@ -55,7 +57,7 @@ export function translateForTau(fastify: FastifyInstance, client: RequestClient)
     if (text === undefined) return payload;
     const path = request.routeOptions.url;
     // Never translate the platform's own reply.
-    if (path === platformCallPath) return payload;
+    if (path === platformCallRoute) return payload;
     if (path === latestStreamPath && reply.statusCode === 404) {
       try {
         if (!(await hasStreamer(request.params, client))) return payload;
@@ -79,12 +81,14 @@ export function translateRecord(record: Buffer): Buffer {
 function translateUrls(server: Server): void {
   for (const event of ['request', 'upgrade'] as const)
     server.prependListener(event, (request: IncomingMessage) => {
-      request.url = translateUrl(request.url ?? '/');
+      const { method, url = '/' } = request;
+      if (method === 'GET' && replayPath.test(pathOf(canonicalUrl(url)))) request.method = 'POST';
+      request.url = translateUrl(url);
     });
 }
 
 function translateUrl(url: string): string {
-  if (silentPaths.has(pathOf(canonicalUrl(url)))) return silentUrl;
+  if (silentPath.test(pathOf(canonicalUrl(url)))) return silentUrl;
   const query = queryOf(url);
   let isTranslated = false;
   for (const [field, [own, theirs]] of values) {
