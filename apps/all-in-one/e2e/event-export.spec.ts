@@ -47,6 +47,21 @@ describe('the export of events', () => {
     return { type, ids: events.map(({ id, eventId }) => eventId ?? id) };
   }
 
+  it('starts a CSV file with a byte order mark if asked to', async () => {
+    const { type } = await store(1);
+    const read = async (query: string): Promise<Buffer> => {
+      const response = await fetch(`${stack.nextUrl}${exportPath}?event_type=${type}&${query}`, {
+        headers: { authorization: `Token ${stack.ownerToken}` },
+      });
+      return Buffer.from(await response.arrayBuffer());
+    };
+    const plain = await read('format=csv');
+    expect(await read('format=csv&bom=true')).toEqual(Buffer.concat([Buffer.from('\ufeff'), plain]));
+    expect((await read('bom=true')).toString()).toMatch(/^\{/);
+    const { status } = await stack.request('GET', `${exportPath}?bom=yes`);
+    expect(status).toBe(400);
+  });
+
   const keyOf = ({ id, event_id }: EventRecord): string | null => id ?? event_id;
 
   it('has the records of the list, oldest first', async () => {
@@ -59,7 +74,15 @@ describe('the export of events', () => {
       'GET',
       `${eventsPath}?event_type=${type}`,
     );
-    expect(records.slice(-json.results.length).reverse()).toEqual(json.results);
+    const newest = records.slice(-json.results.length).reverse();
+    expect(newest).toEqual(
+      json.results.map((record) => ({
+        ...record,
+        created: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      })),
+    );
+    const toSecond = ({ created }: EventRecord): string => created.slice(0, 19);
+    expect(newest.map(toSecond)).toEqual(json.results.map(toSecond));
     expect((await exportRecords({ event_type: type, user_id: '1', origin: 'test' })).map(keyOf)).toEqual(
       ids.filter((_, index) => index % 5 === 4 && index % 2 === 1),
     );

@@ -44,10 +44,15 @@ describe('exportPrinters', () => {
       expect(parseCsv(head + printEvent(event))).toEqual([
         ['id', 'event_id', 'event_type', 'event_source', 'created', 'origin', 'event_data'],
         [
-          ...[event.id, 'message-1', 'channel-follow', 'PlatformSub', '2025-11-21T00:12:38+0000', 'platform'],
+          ...[event.id, 'message-1', 'channel-follow', 'PlatformSub', '2025-11-21T00:12:38.622Z', 'platform'],
           '{"user_name":"Mira"}',
         ],
       ]);
+    });
+
+    it('prints the times of platform and test events in one form', () => {
+      const created = exportPrinters.ndjson.printEvent({ ...event, origin: 'test' });
+      expect(JSON.parse(created)).toHaveProperty('created', parseCsv(printEvent(event))[0]?.[4]);
     });
 
     it('leaves the id of a test event and a missing event_id empty', () => {

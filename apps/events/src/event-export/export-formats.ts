@@ -1,6 +1,6 @@
 import {
-  printCreated,
-  printEventRecord,
+  printExportedCreated,
+  printExportedEventRecord,
   type ExportFormat,
   type StoredEvent,
 } from '@stream-events/contracts';
@@ -13,7 +13,7 @@ export interface ExportPrinter {
 
 export const exportPrinters: Readonly<Record<ExportFormat, ExportPrinter>> = {
   // In JSON, line breaks occur only between tokens, so spaces can replace them.
-  ndjson: { head: '', printEvent: (event) => `${printEventRecord(event).replace(/[\r\n]/g, ' ')}\n` },
+  ndjson: { head: '', printEvent: (event) => `${printExportedEventRecord(event).replace(/[\r\n]/g, ' ')}\n` },
   csv: {
     head: 'id,event_id,event_type,event_source,created,origin,event_data\r\n',
     printEvent: (event) => `${toCells(event).map(printCell).join(',')}\r\n`,
@@ -28,7 +28,7 @@ function toCells(event: StoredEvent): string[] {
     eventId ?? '',
     eventType,
     eventSource,
-    printCreated(event),
+    printExportedCreated(event),
     origin,
     eventData,
   ];

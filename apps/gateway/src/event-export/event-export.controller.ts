@@ -21,10 +21,10 @@ const mediaTypes: Readonly<Record<ExportFormat, string>> = {
 const example: Readonly<Record<ExportFormat, string>> = {
   ndjson:
     '{"id":"019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11","event_id":null,"event_type":"stream-offline","event_source":"PlatformSub",' +
-    '"event_data":{"broadcaster_user_id":"47019283"},"created":"2025-11-21T00:12:38+0000","origin":"platform"}\n',
+    '"event_data":{"broadcaster_user_id":"47019283"},"created":"2025-11-21T00:12:38.622Z","origin":"platform"}\n',
   csv:
     'id,event_id,event_type,event_source,created,origin,event_data\r\n' +
-    '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11,,stream-offline,PlatformSub,2025-11-21T00:12:38+0000,platform,' +
+    '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11,,stream-offline,PlatformSub,2025-11-21T00:12:38.622Z,platform,' +
     '"{""broadcaster_user_id"":""47019283""}"\r\n',
 };
 
@@ -47,7 +47,7 @@ export class EventExportController {
       'record per line) or as CSV. The export is complete only when the response ends normally. After an incomplete ' +
       'response, drop the last line if it has no line end, and continue with `after`. CSV starts with a line of column names, unless ' +
       "`after` is given. In CSV, text that a spreadsheet would run as a formula gets an apostrophe (`'`) as a prefix. NDJSON contains " +
-      `all text as it was sent. Each user can run ${exportLimits.perUser} exports at a time at each gateway, and each named token half as ` +
+      `all text as it was sent. \`created\` has another form than in lists: RFC 3339 in UTC with milliseconds, for all events. Each user can run ${exportLimits.perUser} exports at a time at each gateway, and each named token half as ` +
       `many. The gateway ends an export if the client reads less than ${exportLimits.minBytesPerSecond / 1024} KiB per second for ` +
       `${exportLimits.slowMs / 1_000} s.`,
   })
@@ -72,7 +72,7 @@ export class EventExportController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { filters, format, after } = parseEventExportQuery(parameters);
+    const { filters, format, after, hasBom } = parseEventExportQuery(parameters);
     const reader: EventReader = { requestId: request.id, limits: caller.token.limits };
     const exported = {
       format,
@@ -87,7 +87,11 @@ export class EventExportController {
     await this.exports.send(exported, {
       caller,
       requestId: request.id,
-      begin: () => beginResponse(reply, format),
+      begin: () => {
+        const response = beginResponse(reply, format);
+        if (hasBom && after === undefined) response.write('\ufeff');
+        return response;
+      },
     });
   }
 
@@ -116,7 +120,15 @@ function ExportParameters(): MethodDecorator {
       'Continues after this event: the `id` of the last event that you received, or its `event_id` if its `id` is null (a test event)',
     example: '019aa3c1-7f5e-7cc2-9d5c-3b1a6a1f0c11',
   };
-  return applyDecorators(...filterParameters.map(DescribesText), ApiQuery(format), DescribesText(after));
+  const bom = {
+    name: 'bom',
+    description:
+      'Whether a CSV file starts with a byte order mark. Excel needs it to read the file as UTF-8. Without effect on NDJSON, and with `after`',
+    required: false,
+    schema: { type: 'string' as const, enum: ['true', 'false'], default: 'false' },
+  };
+  const described = [ApiQuery(format), DescribesText(after), ApiQuery(bom)];
+  return applyDecorators(...filterParameters.map(DescribesText), ...described);
 }
 
 /** Starts the response. Copies the headers that hooks have set on the reply. */

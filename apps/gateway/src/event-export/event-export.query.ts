@@ -8,6 +8,8 @@ export interface EventExportQuery {
   format: ExportFormat;
   /** `id` or `event_id` of the last event that the client has. */
   after: string | undefined;
+  /** Whether the file starts with a byte order mark. */
+  hasBom: boolean;
 }
 
 /**
@@ -19,13 +21,20 @@ export function parseEventExportQuery(parameters: Parameters): EventExportQuery 
   const faults = new ParameterFaults();
   const filters = parseEventFilters(parameters, faults);
   const format = faults.attempt(() => parseFormat(parameters.format)) ?? 'ndjson';
+  const bom = faults.attempt(() => parseFlag('bom', parameters.bom)) ?? false;
   faults.throwIfAny();
-  return { filters, format, after: parameters.after || undefined };
+  return { filters, format, after: parameters.after || undefined, hasBom: bom && format === 'csv' };
 }
 
 /** Whether a text is the `id` of an event. An `id` is a UUIDv7; an `event_id` is any other text. */
 export function isEventId(text: string): boolean {
   return isUuid(text) && versionOf(text) === 7;
+}
+
+function parseFlag(name: string, value: string | undefined): boolean {
+  if (value && value !== 'true' && value !== 'false')
+    throw ServiceError.onField(name, 'must be true or false');
+  return value === 'true';
 }
 
 function parseFormat(value: string | undefined): ExportFormat {

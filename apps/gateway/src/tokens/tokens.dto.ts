@@ -5,11 +5,14 @@ import { ArrayMinSize, ArrayUnique, IsIn, ValidateBy, ValidateIf } from 'class-v
 import type { CallerToken } from '../access/caller.js';
 import { tokenScopes, type TokenScope } from '../access/token-scopes.js';
 import { MayBeAbsent, RefusesUnknownFields, Trimmed } from '../http/json-body.decorator.js';
-import { exampleTime, printTime, readTime, timeFault } from '../http/time.js';
+import { exampleTime, printTime, readTime } from '../http/time.js';
 import type { IssuedToken, NamedTokenFields, Token } from './tokens.service.js';
 
 /** Maximum number of event types, and of channels, per token. */
 const maxLimits = 100;
+
+/** Stays in the future while people read the examples. */
+const futureTime = '2099-12-31T23:59:59+0000';
 
 const scopeNames = Object.keys(tokenScopes);
 
@@ -39,14 +42,14 @@ class TokenLimitsBody {
     description: 'When the token expires: an ISO 8601 time in the future. Null: never',
     required: false,
     nullable: true,
-    example: exampleTime,
+    example: futureTime,
   })
   @MayBeAbsentOrNull()
   @ValidateBy({
     name: 'isFuture',
     validator: {
       validate: (value: unknown) => typeof value === 'string' && (readTime(value) ?? 0) > Date.now(),
-      defaultMessage: () => `${timeFault}, and be in the future`,
+      defaultMessage: () => `must be an ISO 8601 time in the future, for example ${futureTime}`,
     },
   })
   expires?: string | null;
@@ -191,7 +194,7 @@ export class TokenRecord {
     type: String,
     nullable: true,
     description: 'When the token expires, UTC, to the second. Null: never',
-    example: exampleTime,
+    example: futureTime,
   })
   expires!: string | null;
 

@@ -30,12 +30,17 @@ export const occurredAtHeader = 'Occurred-At';
  * numbers, and escapes stay unchanged.
  */
 export function printEventRecord(event: StoredEvent): string {
-  return printRecordOf(event, event.origin);
+  return printRecordOf(event, event.origin, printCreated(event));
+}
+
+/** Prints the record for an export, with the time of receipt in the form that data tools read. */
+export function printExportedEventRecord(event: StoredEvent): string {
+  return printRecordOf(event, event.origin, printExportedCreated(event));
 }
 
 /** Prints the same record with the origin `replay`. */
 export function printReplayedEventRecord(event: StoredEvent): string {
-  return printRecordOf(event, replayOrigin);
+  return printRecordOf(event, replayOrigin, printCreated(event));
 }
 
 /** Prints what identifies an event in its record, without its content. */
@@ -48,11 +53,11 @@ export function receivedAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-function printRecordOf(event: StoredEvent, origin: string): string {
+function printRecordOf(event: StoredEvent, origin: string, created: string): string {
   return (
     `{${printReferenceOf(event)},` +
     `"event_source":${JSON.stringify(event.eventSource)},"event_data":${event.eventData},` +
-    `"created":"${printCreated(event)}","origin":"${origin}"}`
+    `"created":"${created}","origin":"${origin}"}`
   );
 }
 
@@ -73,8 +78,13 @@ export function firstIdAt(milliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
 }
 
+/** Prints the time of receipt as exports do, with one form for all events: RFC 3339 in UTC with milliseconds. */
+export function printExportedCreated({ id }: StoredEvent): string {
+  return new Date(receivedAt(id)).toISOString();
+}
+
 /** Prints the time of receipt in the record's format. */
-export function printCreated(event: StoredEvent): string {
+function printCreated(event: StoredEvent): string {
   const iso = new Date(receivedAt(event.id)).toISOString();
   // The API fixes the format: platform events have seconds and +0000, test events have microseconds and +00:00.
   return event.origin === 'test' ? `${iso.slice(0, 23)}000+00:00` : `${iso.slice(0, 19)}+0000`;
