@@ -133,7 +133,9 @@ export class AccessControl {
     if (key === undefined)
       throw new ServiceError(
         'unauthenticated',
-        'Authentication credentials were not provided. Send the header Authorization: Token <key>.',
+        /^bearer\b/i.test(authorization ?? '')
+          ? 'The word before the key must be Token instead of Bearer. Send the header Authorization: Token <key>.'
+          : 'Authentication credentials were not provided. Send the header Authorization: Token <key>.',
       );
     return this.tokens.authenticate(key);
   }
