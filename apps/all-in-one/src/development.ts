@@ -1,6 +1,6 @@
 import { createLogger, exitOnUnexpectedErrors, onceStopped } from '@stream-events/service';
 import { configOrExit, say } from './all-in-one.js';
-import { choosePort } from './choose-port.js';
+import { choosePort, gatewayPort } from './choose-port.js';
 import { dataDirectory, describeServers, startServers } from './servers.js';
 import { ServiceStarter } from './service-starter.js';
 import { choosePlatform, startSimulator } from './simulated-platform.js';
@@ -41,7 +41,7 @@ async function start(): Promise<void> {
     process.stderr.write(`\n${name} stopped unexpectedly. Its log is in ${dataDirectory(config)}.\n`);
     end(1);
   });
-  const port = await choosePort(config.PORT, 'the gateway', say);
+  const port = await choosePort(gatewayPort(config.PORT, say));
   const simulator =
     config.PLATFORM === 'simulator'
       ? await startSimulator(starter, {

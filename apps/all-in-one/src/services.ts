@@ -5,7 +5,7 @@ import { gateway } from '@stream-events/gateway';
 import { platformConnector } from '@stream-events/platform-connector';
 import { streamerMonitor } from '@stream-events/streamer-monitor';
 import type { AllInOneConfig } from './all-in-one.config.js';
-import { choosePort } from './choose-port.js';
+import { choosePort, gatewayPort } from './choose-port.js';
 import { monitorDemoStreamers } from './demo-streamers.js';
 import { refuseUnknownSchemas } from './databases.js';
 import { offerFirstConnection, reportConnection } from './first-connection.js';
@@ -71,7 +71,7 @@ export async function startServices(
     });
 
     say('Gateway: starting');
-    const port = await choosePort(config.PORT, 'the gateway', say);
+    const port = await choosePort(gatewayPort(config.PORT, say));
     const password = randomBytes(15).toString('base64url');
     const api = await starter.start(gateway, {
       ...shared,

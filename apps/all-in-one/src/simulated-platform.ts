@@ -35,7 +35,12 @@ export async function startSimulator(
   say('Simulated platform: starting');
   const directory = dataDirectory(config);
   const controlSecret = await keepSecret(controlSecretPath(directory));
-  const port = await choosePort(simulatorPortBeside(config.PORT), 'the simulated platform', say);
+  const port = await choosePort({
+    wanted: simulatorPortBeside(config.PORT),
+    isFixed: false,
+    purpose: 'the simulated platform',
+    say,
+  });
   const { url } = await starter.start(platformSimulator, {
     ...process.env,
     ...platform,
