@@ -6,6 +6,11 @@ export function printNumber(value: number): string {
   return Math.abs(value) >= 100 ? whole.format(value) : precise.format(value);
 }
 
+/** Formats a count with a noun that takes `s` in the plural: `1 viewer`, `0 viewers`. */
+export function printCount(count: number, noun: string): string {
+  return `${printNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** Formats a size: `187 MiB`. */

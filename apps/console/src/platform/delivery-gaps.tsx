@@ -2,7 +2,7 @@ import { Stack, Text } from '@mantine/core';
 import { DataTable, type Column } from '../kit/data-table.js';
 import { AnchorLink } from '../kit/links.js';
 import { parseTime } from '../kit/parse-time.js';
-import { printDuration, printNumber } from '../kit/print-number.js';
+import { printCount, printDuration } from '../kit/print-number.js';
 import { StatusText } from '../kit/status-text.js';
 import { Time } from '../kit/time.js';
 import { UserText } from '../kit/user-text.js';
@@ -25,7 +25,7 @@ const columns: readonly Column<Gap>[] = [
   { title: 'Lasted', render: (gap) => printDuration(secondsOf(gap)) },
   {
     title: 'Lost',
-    render: ({ lost }) => (lost === null ? 'unknown' : `${printNumber(lost)} events`),
+    render: ({ lost }) => (lost === null ? 'unknown' : printCount(lost, 'event')),
   },
   { title: 'Reason', render: ({ reason }) => <UserText text={reason} /> },
   {

@@ -7,7 +7,7 @@ import { cursorOf } from '../api/cursor-of.js';
 import { eventTypesQuery, platformStatusQuery, streamersQuery } from '../api/queries.js';
 import { DataTable, type Column } from '../kit/data-table.js';
 import { EmptyNotice } from '../kit/empty-notice.js';
-import { printNumber } from '../kit/print-number.js';
+import { printCount } from '../kit/print-number.js';
 import { QueryView } from '../kit/query-view.js';
 import { StatusText } from '../kit/status-text.js';
 import { Time } from '../kit/time.js';
@@ -70,7 +70,7 @@ export function Subscriptions({ filters, onChange }: SubscriptionsProps) {
           return (
             <>
               <Text size="xs" c="dimmed" role="status">
-                {printNumber(pages[0]?.count ?? rows.length)} subscriptions, newest first
+                {printCount(pages[0]?.count ?? rows.length, 'subscription')}, newest first
               </Text>
               <DataTable
                 label="Subscriptions"

@@ -4,7 +4,7 @@ import { IconPlayerPause, IconPlayerPlay, IconPlayerStop } from '@tabler/icons-r
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { parseTime } from '../kit/parse-time.js';
-import { printNumber } from '../kit/print-number.js';
+import { printCount } from '../kit/print-number.js';
 import { printUserText } from '../kit/print-user-text.js';
 import { StatusText } from '../kit/status-text.js';
 import { UserText } from '../kit/user-text.js';
@@ -56,7 +56,7 @@ function RunningRehearsal({ rehearsal }: { rehearsal: Rehearsal }) {
           </Text>
           <RunningState rehearsal={rehearsal} />
           <Text size="sm" c="dimmed">
-            {sent === 1 ? '1 event sent' : `${printNumber(sent)} events sent`}
+            {printCount(sent, 'event')} sent
           </Text>
         </Group>
         <Group gap="xs">
@@ -151,7 +151,7 @@ function EndedRehearsal({ rehearsal: { id, status, connection, sent, error } }: 
       <Group justify="space-between" wrap="nowrap">
         <Text size="sm">
           The last rehearsal, to <UserText text={connection} />, {endings[status]}:{' '}
-          {error ?? (sent === 1 ? '1 event was sent' : `${printNumber(sent)} events were sent`)}.
+          {error ?? `${printCount(sent, 'event')} ${sent === 1 ? 'was' : 'were'} sent`}.
         </Text>
         <CloseButton size="sm" aria-label="Remove the rehearsal" onClick={() => removal.mutate()} />
       </Group>

@@ -10,7 +10,7 @@ import { ConfirmDialog } from '../kit/confirm-dialog.js';
 import { AnchorLink } from '../kit/links.js';
 import { Page } from '../kit/page.js';
 import { parseTime } from '../kit/parse-time.js';
-import { printNumber } from '../kit/print-number.js';
+import { printCount } from '../kit/print-number.js';
 import { QueryView } from '../kit/query-view.js';
 import { StatusText } from '../kit/status-text.js';
 import { Time } from '../kit/time.js';
@@ -107,7 +107,7 @@ function State({ streamer, stream }: { streamer: Streamer; stream: Stream | unde
     return (
       <Group gap="md">
         <StatusText tone="good">Live for {printStreamDuration(seconds)}</StatusText>
-        {stream && <Text size="sm">{printNumber(stream.viewer_count)} viewers</Text>}
+        {stream && <Text size="sm">{printCount(stream.viewer_count, 'viewer')}</Text>}
       </Group>
     );
   }

@@ -1,4 +1,4 @@
-import { printNumber } from '../kit/print-number.js';
+import { printCount } from '../kit/print-number.js';
 import { shareOf, type Sample, type TimeRange } from '../streams/stream-times.js';
 import classes from './streamers.module.css';
 
@@ -25,7 +25,7 @@ export function ViewerSparkline({ samples, range }: ViewerSparklineProps) {
       className={classes.sparkline}
       viewBox={`0 0 ${width} ${height}`}
       role="img"
-      aria-label={`At most ${printNumber(peak)} viewers in this stream`}
+      aria-label={`At most ${printCount(peak, 'viewer')} in this stream`}
     >
       <path d={`M${toX(first.at)} ${toY(first.viewers)}${steps}H${width}`} />
     </svg>

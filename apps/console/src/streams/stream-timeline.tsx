@@ -2,7 +2,7 @@ import { Skeleton, Text } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { lazy, Suspense, useMemo, useState, type KeyboardEvent, type MouseEvent } from 'react';
 import type { EventRecord } from '@stream-events/client';
-import { printNumber } from '../kit/print-number.js';
+import { printCount, printNumber } from '../kit/print-number.js';
 import { UserText } from '../kit/user-text.js';
 import { MarkerLanes } from './marker-lanes.js';
 import { groupMarkers } from './stream-markers.js';
@@ -158,7 +158,7 @@ function MomentSlider({ samples, range, center, onChoose, onPoint }: MomentSlide
       aria-valuemin={range.start}
       aria-valuemax={range.end}
       aria-valuenow={value}
-      aria-valuetext={`${printClock(value)}${viewers === undefined ? '' : `, ${printNumber(viewers)} viewers`}`}
+      aria-valuetext={`${printClock(value)}${viewers === undefined ? '' : `, ${printCount(viewers, 'viewer')}`}`}
       onClick={(event) => onChoose(timeAt(event))}
       onKeyDown={onKeyDown}
       onPointerMove={(event) => onPoint(timeAt(event))}

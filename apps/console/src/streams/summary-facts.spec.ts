@@ -18,8 +18,8 @@ const summary: StreamSummary = {
   raids: {
     incoming: {
       count: 1,
-      viewers: 5,
-      top: [{ at: '2026-11-20T13:00:00+0000', user_id: '3', user_name: null, viewers: 5 }],
+      viewers: 1,
+      top: [{ at: '2026-11-20T13:00:00+0000', user_id: '3', user_name: null, viewers: 1 }],
     },
     outgoing: none,
   },
@@ -37,9 +37,9 @@ describe('printSummary', () => {
       'New followers: 2',
       'Bits: 50',
       'Chat messages: 1 (by 1 person)',
-      'Raids: 1 (with 5 viewers)',
+      'Raids: 1 (with 1 viewer)',
       'Top cheerers: Two (50 bits)',
-      'Raided by: somebody (5 viewers)',
+      'Raided by: somebody (1 viewer)',
     ]);
     expect(printSummary(stream, summary)).toMatch(/^mira_plays, .*2026.*, 3 h 12 min\n/);
   });

@@ -1,4 +1,4 @@
-import { printNumber } from '../kit/print-number.js';
+import { printCount, printNumber } from '../kit/print-number.js';
 import { printUserText } from '../kit/print-user-text.js';
 import type { StreamSummary } from './stream-queries.js';
 import { printDay, printStreamDuration } from './stream-times.js';
@@ -49,13 +49,13 @@ export function listFacts({ viewers, followers, subscriptions, bits, raids, chat
     {
       title: 'Raids',
       value: count(incoming.count),
-      detail: `with ${count(incoming.viewers)} viewers`,
+      detail: `with ${printCount(incoming.viewers, 'viewer')}`,
       isZero: incoming.count === 0,
     },
     {
       title: 'Raided others',
       value: count(outgoing.count),
-      detail: `with ${count(outgoing.viewers)} viewers`,
+      detail: `with ${printCount(outgoing.viewers, 'viewer')}`,
       isZero: outgoing.count === 0,
     },
   ];
@@ -79,21 +79,21 @@ export function listTops({ bits, gifts, raids }: StreamSummary): SummaryTops[] {
       title: 'Top cheerers',
       entries: bits.top_cheerers.map(({ user_name, total }) => ({
         name: user_name,
-        value: `${printNumber(total)} bits`,
+        value: printCount(total, 'bit'),
       })),
     },
     {
       title: 'Top givers',
       entries: gifts.top_givers.map(({ user_name, total }) => ({
         name: user_name,
-        value: `${printNumber(total)} ${total === 1 ? 'gift' : 'gifts'}`,
+        value: printCount(total, 'gift'),
       })),
     },
     {
       title: 'Raided by',
       entries: raids.incoming.top.map(({ user_name, viewers }) => ({
         name: user_name,
-        value: `${printNumber(viewers)} viewers`,
+        value: printCount(viewers, 'viewer'),
       })),
     },
   ];

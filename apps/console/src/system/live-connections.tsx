@@ -3,7 +3,7 @@ import { IconPlugConnected } from '@tabler/icons-react';
 import type { components } from '@stream-events/client';
 import { DataTable, type Column } from '../kit/data-table.js';
 import { EmptyNotice } from '../kit/empty-notice.js';
-import { printBytes, printNumber } from '../kit/print-number.js';
+import { printBytes, printCount } from '../kit/print-number.js';
 import { StatusText } from '../kit/status-text.js';
 import { Time } from '../kit/time.js';
 import { UserText } from '../kit/user-text.js';
@@ -68,7 +68,7 @@ const openColumns: readonly Column<Open>[] = [
   {
     title: 'Behind by',
     kind: 'number',
-    render: ({ lag_events }) => (lag_events === null ? 'unknown' : `${printNumber(lag_events)} events`),
+    render: ({ lag_events }) => (lag_events === null ? 'unknown' : printCount(lag_events, 'event')),
   },
   { title: 'Unread', kind: 'number', render: ({ unread_bytes }) => printBytes(unread_bytes) },
 ];
@@ -101,7 +101,8 @@ export function LiveConnections({ system }: { system: System }) {
         )}
         {count > open.length && open.length > 0 && (
           <Text size="sm" c="dimmed" mt="xs">
-            {printNumber(count)} connections are open. The table shows those that are furthest behind.
+            {printCount(count, 'connection')} {count === 1 ? 'is' : 'are'} open. The table shows those that
+            are furthest behind.
           </Text>
         )}
       </section>
