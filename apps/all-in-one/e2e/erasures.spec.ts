@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { gatewayStoredUsers } from '@stream-events/contracts';
 import { eventually } from '@stream-events/testing';
 import { eventBody, eventsPath, newEvent, uniqueType, type EventPage, type EventRecord } from './api.js';
 import { LiveSocket } from './live-clients.js';
@@ -271,6 +272,14 @@ describe('erasures', () => {
   ])('reject %j', async (body, field) => {
     const answer = await stack.request('POST', path, { body });
     expect(answer).toMatchObject({ status: 400, json: { errors: { [field]: expect.any(Array) } } });
+  });
+
+  it('get the reason when a gateway refuses a request', async () => {
+    const request = { platformUserId: '', isDryRun: true };
+    // The contract declares no such error, so it is the cause of an internal one.
+    await expect(stack.client.request(gatewayStoredUsers.erase, request)).rejects.toMatchObject({
+      cause: { cause: { code: 'invalid' } },
+    });
   });
 
   it('are listed, newest first, and 404 otherwise', async () => {

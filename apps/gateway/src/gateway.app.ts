@@ -1,4 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { INestMicroservice } from '@nestjs/common';
+import { NestMicroservice } from '@nestjs/microservices';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { KeyRotation, measurePool, toUnavailable } from '@stream-events/database';
 import {
   connectionReportSubject,
@@ -88,7 +91,7 @@ async function start(shell: Shell<GatewayConfig>) {
     metrics: shell.metrics,
     tracing: shell.tracing,
   });
-  app.connectMicroservice({ strategy }).useGlobalFilters(new ErrorResponder(logger, toUnavailable));
+  connectStrategy(app, strategy).useGlobalFilters(new ErrorResponder(logger, toUnavailable));
   const client = app.get(RequestClient);
   const ingestPublisher = app.get(IngestPublisher);
   const eventsStream = app.get(EventsStreamClient);
@@ -229,4 +232,14 @@ export async function reencryptGateway(
   } finally {
     await dataSource.destroy();
   }
+}
+
+/**
+ * Connects the strategy that handles requests. Nest registers the handlers only when the microservice starts, because filters that are added
+ * after that have no effect. The application runs the lifecycle hooks, so the microservice must not run them again.
+ */
+function connectStrategy(app: NestFastifyApplication, strategy: NatsServerStrategy): INestMicroservice {
+  const microservice = app.connectMicroservice({ strategy }, { deferInitialization: true });
+  if (microservice instanceof NestMicroservice) microservice.setIsInitHookCalled(true);
+  return microservice;
 }
