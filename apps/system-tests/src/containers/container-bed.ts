@@ -66,10 +66,15 @@ export class ContainerBed {
    * INGEST stream. Returns the differences from the sent events.
    */
   private async findFaults(): Promise<Finding[]> {
-    let findings: Finding[] = [];
+    let findings: Finding[] | undefined;
+    let failure: unknown;
     const look = async (): Promise<true | undefined> => {
+      // Right after a kill, the list can be unavailable.
+      const events = await readEventList(this.project.url, this.token).catch((error: unknown) => {
+        failure = error;
+      });
+      if (!events) return undefined;
       // Skip events without a marker: when a connector's sockets end, the simulator sends events about the lost subscriptions.
-      const events = await readEventList(this.project.url, this.token);
       const listed = events.filter(({ eventData }) => markerOf(eventData) !== undefined);
       findings = check({
         sent: this.entries,
@@ -81,6 +86,7 @@ export class ContainerBed {
       return findings.some(({ kind }) => kind === 'missing') ? undefined : true;
     };
     await waitFor(look, { limitMs: settleLimitMs, everyMs: 1_000 });
+    if (!findings) throw failure;
     return findings;
   }
 }
