@@ -11,7 +11,7 @@ import {
 import { NotFoundException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ServiceError } from '@stream-events/contracts';
-import { dropTypeOfEmptyBody } from '@stream-events/service';
+import { dropTypeOfEmptyBody, hasBody } from '@stream-events/service';
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import type { TrustProxy } from '../gateway.config.js';
 import { trustRule } from './client-address.js';
@@ -127,9 +127,7 @@ function createNodeServer(
 /** Limits the bodies that Fastify reads. */
 function limitBodies(fastify: FastifyInstance, clients: ClientLimits): void {
   fastify.addHook('preParsing', (request, reply, payload, done) => {
-    const { headers } = request;
-    const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
-    if (!hasBody) return done(null, payload);
+    if (!hasBody(request)) return done(null, payload);
     // Respond to unknown paths at once: no handler would read the body.
     if (request.is404) return done(new NotFoundException(), payload);
     const kind = request.routeOptions.config.receivesMessages ? 'messageBodies' : 'bodies';

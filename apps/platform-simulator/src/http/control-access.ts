@@ -10,7 +10,7 @@ import {
   UnsupportedMediaTypeException,
   type HttpException,
 } from '@nestjs/common';
-import { CONFIG, dropTypeOfEmptyBody } from '@stream-events/service';
+import { CONFIG, dropTypeOfEmptyBody, hasBody } from '@stream-events/service';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SimulatorConfig } from '../platform-simulator.config.js';
 
@@ -96,10 +96,9 @@ function isConsentPage({ url }: FastifyRequest): boolean {
   return /^\/(oauth2\/authorize|activate)(\?|$)/.test(url);
 }
 
-function isJsonOrEmpty({ headers }: FastifyRequest): boolean {
-  const type = headers['content-type'];
-  if (type !== undefined) return /^application\/json *(;|$)/i.test(type);
-  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+function isJsonOrEmpty(request: FastifyRequest): boolean {
+  const type = request.headers['content-type'];
+  return type === undefined ? !hasBody(request) : /^application\/json *(;|$)/i.test(type);
 }
 
 function digest(text: string): Buffer {
